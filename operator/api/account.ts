@@ -8,17 +8,17 @@ export const accountLabel = 'doorplate.dev/account';
 
 const spec = z
   .object({
-    planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan that the account is on.'),
-    rateLimit: optional(rateLimit("What was agreed in place of the plan's requests.", {named: true})),
+    planRef: z.object({name: objectName('Name of a Plan.')}).describe('The plan of the account.'),
+    rateLimit: optional(rateLimit('Agreed requests, which replace the requests of the plan.', {named: true})),
   })
-  .describe('What the account has.');
+  .describe('The plan and the agreed limits of the account.');
 
 const status = z
   .object({
     observedGeneration,
-    conditions: conditions(['Ready', 'Stalled'], 'Whether the account can be used: its plan exists.').optional(),
+    conditions: conditions(['Ready', 'Stalled'], 'Ready is True if the plan of the account exists.').optional(),
   })
-  .describe('Where the account stands; written by Doorplate only.');
+  .describe('The state of the account. Only Doorplate writes it.');
 
 export type AccountSpec = z.output<typeof spec>;
 export type AccountStatus = z.output<typeof status>;
@@ -30,8 +30,8 @@ export const accountKind = {
   shortNames: ['dpacct'],
   scope: 'Cluster',
   description:
-    'A customer of the platform: its plan and what was agreed. Namespaces belong to it by their label ' +
-    `${accountLabel}. Written by the platform.`,
+    'A customer of the platform: its plan and its agreed limits. Namespaces with the label ' +
+    `${accountLabel} belong to it. The platform writes it.`,
   columns: [
     {name: 'PLAN', jsonPath: '.spec.planRef.name'},
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},

@@ -39,7 +39,7 @@ const sha256 = checked(z.string().min(1).max(64), [
     message:
       'must be the SHA-256 of the whole token: 64 digits and lower-case letters a to f. Never write the token itself here',
   },
-]).describe('SHA-256 of the whole token, in lower-case hex. The token itself is kept nowhere.');
+]).describe('SHA-256 of the whole token, in lower-case hex. No object contains the token.');
 
 const scope = checked(z.string().min(1).max(63), [
   {
@@ -48,29 +48,29 @@ const scope = checked(z.string().min(1).max(63), [
     message:
       'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word',
   },
-]).describe(`Something that the key may do: ${ownScopes.join(', ')}, or a word:word of the platform's own APIs.`);
+]).describe(`A permission of the key: ${ownScopes.join(', ')}, or a word:word of the platform's own APIs.`);
 
 const madeBy = z
   .object({
-    by: text(600, 'Who asked: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+    by: text(600, 'Creator of the key: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
     keys: z
       .array(
         z
           .object({
             name: text(longestKeyName, 'Name of the ApiKey.'),
             uid: text(64, 'UID of the ApiKey.'),
-            rateLimit: rateLimit('The cap that it had. The requests of this key count in it too.', {
+            rateLimit: rateLimit('The cap of that key. The requests of this key count in it too.', {
               named: false,
             }).optional(),
           })
-          .describe('A key that this one comes from.'),
+          .describe('A key in the line of makers.'),
       )
       .max(mostMakers)
       .meta({'x-kubernetes-list-type': 'atomic'})
       .optional()
-      .describe('The key that made this one, then the key that made that one, and so on.'),
+      .describe('The maker of this key first, then the maker of each maker.'),
   })
-  .describe("Who made the key through Doorplate's API. A key makes none that can do more than itself.");
+  .describe("Creator of the key in Doorplate's API. A key cannot create a key with more rights.");
 
 const spec = z
   .object({
@@ -80,11 +80,9 @@ const spec = z
           z
             .object({
               sha256,
-              expireTime: optional(
-                expireTime('From when on this token is refused. The older of two tokens must have one.'),
-              ),
+              expireTime: optional(expireTime('End of this token. The older of two tokens must have one.')),
             })
-            .describe('A token that is accepted.'),
+            .describe('An accepted token.'),
         )
         .min(1)
         .max(2)
@@ -98,39 +96,39 @@ const spec = z
         {
           cel: 'self.size() < 2 || has(self[1].expireTime)',
           holds: (hashes) => hashes.length < 2 || typeof hashes[1]!.expireTime === 'string',
-          message: 'the second hash is of the older token and needs an expireTime: the newer one stands first',
+          message: 'the second hash is of the older token and needs an expireTime: list the newer token first',
         },
       ],
     ).describe(
-      'The tokens that are accepted: one, or during a rotation two, the newer one first and the older one with an end.',
+      'Accepted tokens: one, or two during a rotation. The newer token is first, and the older one has an expireTime.',
     ),
     scopes: checked(z.array(scope).min(1).max(32).meta({'x-kubernetes-list-type': 'set'}), [
       {
         cel: 'self.all(s, self.exists_one(t, t == s))',
         holds: (scopes) => new Set(scopes).size === scopes.length,
-        message: 'a scope may stand here only once: remove the repeated one',
+        message: 'a scope is listed twice: remove the repeated one',
       },
-    ]).describe('What the key may do, in its own namespace only.'),
-    expireTime: optional(expireTime('From when on the key is refused, whichever token is used. Default: never.')),
-    rateLimit: optional(rateLimit('A cap for this key alone, below what its tenant has together.', {named: false})),
+    ]).describe('Permissions of the key, in its own namespace only.'),
+    expireTime: optional(expireTime('End of the key and of all its tokens. Default: never.')),
+    rateLimit: optional(rateLimit('A cap for this key alone, below the limits of its tenant.', {named: false})),
     madeBy: madeBy.optional(),
   })
-  .describe('What the key is and may do.');
+  .describe('The tokens, the permissions and the limits of the key.');
 
 const status = z
   .object({
     observedGeneration,
-    lastUsedTime: time('When the key was last used, in whole hours.').optional(),
+    lastUsedTime: time('Last use of the key, in whole hours.').optional(),
     lastHandledLiftBan: text(
       256,
-      `The value of the annotation ${liftBanAnnotation} that was last acted on.`,
+      `The value of the annotation ${liftBanAnnotation} that last lifted a ban.`,
     ).optional(),
     conditions: conditions(
       ['Ready', 'Stalled'],
-      'Whether the key can be used: it has not expired and is not banned.',
+      'Ready is True if the API accepts the key: the key has no ban and has not expired.',
     ).optional(),
   })
-  .describe('Where the key stands; written by Doorplate only.');
+  .describe('The state of the key. Only Doorplate writes it.');
 
 export type ApiKeySpec = z.output<typeof spec>;
 export type ApiKeyStatus = z.output<typeof status>;
@@ -141,7 +139,7 @@ export const apiKeyKind = {
   singular: 'apikey',
   shortNames: ['dpkey'],
   description:
-    "A key to the platform's API. It reaches the Projects of its own namespace. Only hashes of its tokens are kept: it may lie in Git.",
+    "A key to the platform's API for the Projects of its own namespace. It contains only hashes of tokens, so you can keep it in Git.",
   columns: [
     {name: 'SCOPES', jsonPath: '.spec.scopes'},
     {name: 'READY', jsonPath: '.status.conditions[?(@.type=="Ready")].status'},

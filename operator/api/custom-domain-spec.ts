@@ -16,25 +16,25 @@ const projectRef = checked(z.object({name: objectName('Name of a Project in the 
     holds: () => true,
     message: 'is immutable: delete this CustomDomain and create one for the other project',
   },
-]).describe('The project that these hostnames belong to. Immutable.');
+]).describe('The project of these hostnames. Immutable.');
 
 const redirect = z
   .object({
     from: hostname('A hostname of the customer that redirects.'),
-    to: optional(hostname('Where it redirects to; only the primary is allowed. Default: the primary.')),
+    to: optional(hostname('Target of the redirect. Only the primary is allowed. Default: the primary.')),
     status: withDefault(redirectStatus, 301).describe('HTTP status of the redirect: 301 (default), 302, 307 or 308.'),
   })
   .describe('A hostname that redirects to the primary.');
 
 const specShape = z.object({
   projectRef,
-  primary: hostname('The main hostname: it serves the project.'),
+  primary: hostname('The main hostname, which serves the project.'),
   redirects: optional(
     z
       .array(redirect)
       .max(500)
       .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['from']}),
-  ).describe('Further hostnames, which redirect to the primary, path and query kept.'),
+  ).describe('More hostnames, which redirect to the primary with the same path and query.'),
 });
 
 /** How many redirects may be written otherwise than they are compared. */
@@ -149,6 +149,6 @@ export const customDomainSpec = checked(specShape, [
       text: namedRepeated.text,
     },
   },
-]).describe("The project's own domains.");
+]).describe('The hostnames of a project.');
 
 export type CustomDomainSpec = z.output<typeof customDomainSpec>;

@@ -24,30 +24,30 @@ export type Party = (typeof parties)[number];
 
 const dnsRecord = z
   .object({
-    hostname: text(253, 'The hostname that the record is for.'),
+    hostname: text(253, 'The hostname of the record.'),
     type: text(
       16,
-      'Type of the record: CNAME, TXT, A, AAAA, ALIAS or ANAME. At an apex it is what the DNS provider has; ALIAS where that is not known.',
+      'Type of the record: CNAME, TXT, A, AAAA, ALIAS or ANAME. At an apex: the type that the DNS provider offers, or ALIAS if unknown.',
     ),
     name: text(
       253,
-      "Name of the record as a DNS provider's form asks for it, relative to the zone; @ is the zone itself.",
+      'Name of the record, as in the form of a DNS provider: relative to the zone. @ is the zone itself.',
     ),
-    zone: text(253, 'The zone (the domain at the provider) in which to create it.'),
+    zone: text(253, 'The zone (the domain at the provider) for the record.'),
     value: text(253, 'Value of the record; it must match exactly.'),
     ttl: z.int32().describe('Time to live in seconds.'),
-    note: text(200, 'What the DNS provider makes of such a record at an apex.').optional(),
+    note: text(200, 'The effect of this record at an apex with this DNS provider.').optional(),
     state: z
       .enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown'])
       .describe(
-        'What was seen: Missing (no record), Wrong (another value), Conflicting (a record that must be ' +
-          'deleted first), Found, Unknown (not asked yet, or no answer).',
+        'Result of the last DNS check: Missing (no record), Wrong (another value), Conflicting (delete the other ' +
+          'record first), Found, Unknown (no check yet, or no answer).',
       ),
     observed: z
-      .array(text(300, 'A record that was seen, as TYPE value.'))
+      .array(text(300, 'A record in DNS, as TYPE value.'))
       .max(16)
       .optional()
-      .describe('The records that were seen instead.'),
+      .describe('Other records that DNS has at this name.'),
   })
   .describe('A DNS record that the customer must create.');
 
@@ -57,15 +57,15 @@ const zone = z
     nameServers: z
       .array(text(253, 'Name of a name server: lower case, no trailing dot.'))
       .max(8)
-      .describe('Its name servers, sorted; the first 8 of more.'),
+      .describe('Its name servers, sorted, at most 8.'),
     provider: text(
       64,
-      'The DNS provider that runs them; absent where they are not of one that Doorplate knows.',
+      'The DNS provider of these name servers. Absent if Doorplate does not know the provider.',
     ).optional(),
   })
   .describe(
-    "The zone in which the hostname's records are made, as the DNS delegates it; absent until it was " +
-      'found, and with dns.mode RecursiveOnly.',
+    "The zone of the hostname's records, as DNS delegates it. Absent until Doorplate has found it, and with " +
+      'dns.mode RecursiveOnly.',
   );
 
 const host = z
@@ -74,48 +74,50 @@ const host = z
     role: z
       .enum(['Primary', 'RedirectSource', 'FormerPrimary'])
       .describe(
-        'Primary serves the project, RedirectSource redirects to the primary, FormerPrimary (no longer in ' +
-          'spec) is served until the new primary is Live, unless the annotation doorplate.dev/stop names it.',
+        'Primary serves the project. RedirectSource redirects to the primary. FormerPrimary is no longer in spec, and is ' +
+          'served until the new primary is Live. The annotation doorplate.dev/stop ends it earlier.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-    reason: text(128, "Why it is in this phase: a word from the page Reasons of Doorplate's documentation."),
-    message: text(2048, 'What was seen, what to do, and until when.'),
-    since: time('Since when it has had this reason.'),
+    reason: text(128, "Cause of the phase: a word from the page Reasons of Doorplate's documentation."),
+    message: text(2048, 'Facts, next step and time limit.'),
+    since: time('Start of this reason.'),
     addedAt: time(
-      'When Doorplate first accepted this hostname here (first saw it, while it is not accepted); absent ' +
-        "while the plan's limit holds it back.",
+      'Time when Doorplate first accepted this hostname here. Before that: time when Doorplate first read it. Absent ' +
+        'while the limit of the plan refuses it.',
     ).optional(),
-    verifiedAt: time('When DNS proved it.').optional(),
+    verifiedAt: time('Time of the verification through DNS.').optional(),
     verifiedBy: z
       .enum(verificationMethods)
       .optional()
       .describe(
-        'The method of the newest DNS check that verified it: CNAME, TXT (with a token) or Addresses (of the edge). ' +
-          "Absent while the platform's own DomainClaim alone counts as proof.",
+        'Method of the newest DNS check that verified the hostname: CNAME, TXT (with a token) or Addresses (of the edge). ' +
+          "Absent while only the platform's own DomainClaim verifies it.",
       ),
-    liveAt: time('When it was first seen served with its certificate.').optional(),
+    liveAt: time('Time when the edge first presented its certificate to Doorplate.').optional(),
     zone: zone.optional(),
-    waitingFor: z.enum(parties).describe('Whose turn it is: Customer, Platform, CertificateAuthority or Nobody.'),
+    waitingFor: z
+      .enum(parties)
+      .describe('Party that must act next: Customer, Platform, CertificateAuthority or Nobody.'),
     certificate: z
       .object({
         name: text(253, 'Name of the cert-manager Certificate.'),
-        notAfter: time('When the certificate expires; renewed before that.').optional(),
+        notAfter: time('End of the certificate. It is renewed earlier.').optional(),
       })
       .optional()
-      .describe('Its certificate.'),
+      .describe('The certificate of the hostname.'),
     redirect: z
       .object({
-        to: text(253, 'Where it redirects to.'),
+        to: text(253, 'Target of the redirect.'),
         status: z.int32().describe('HTTP status of the redirect.'),
       })
       .optional()
-      .describe('The redirect that is in effect; absent until the primary is Live.'),
-    servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
+      .describe('The active redirect. Absent until the primary is Live.'),
+    servedUntil: time('End of the service of a hostname that no longer qualifies.').optional(),
     refusedFrom: time(
-      'End of the grace period of a refusal, such as a downgrade; a drift of DNS may end the service sooner.',
+      'End of the grace period after a refusal, such as a downgrade. A drift of DNS can end the service earlier.',
     ).optional(),
   })
-  .describe('Where one hostname stands.');
+  .describe('The state of one hostname.');
 
 /** Annotations whose new value asks for a check at once. */
 export const requestAnnotations = ['doorplate.dev/requestedAt', 'reconcile.fluxcd.io/requestedAt'] as const;
@@ -134,37 +136,37 @@ const status = z
       .enum(phases)
       .optional()
       .describe('Phase of the primary: NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-    hostsLive: text(16, 'Hostnames that are Live, of all hostnames.').optional(),
+    hostsLive: text(16, 'Number of Live hostnames, of all hostnames, such as 1/2.').optional(),
     attachedHostnames: z
       .int32()
       .min(0)
       .optional()
       .describe(
-        'The number of hostnames in spec. After an upgrade from a release without this field: absent until the status changes.',
+        'Number of hostnames in spec. Absent after an upgrade from a release without this field, until the status changes.',
       ),
-    liveHostnames: z.int32().min(0).optional().describe('How many of the attachedHostnames are in the phase Live.'),
+    liveHostnames: z.int32().min(0).optional().describe('Number of attachedHostnames in the phase Live.'),
     dnsRecords: z.array(dnsRecord).max(2560).optional().describe('The DNS records that the customer must create.'),
     hosts: z
       .array(host)
       .max(512)
       .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['hostname']})
       .optional()
-      .describe('Where each hostname stands: the primary first, then the others by name.'),
+      .describe('The state of each hostname: the primary first, then the others by name.'),
     lastHandledReconcileAt: text(
       256,
-      'The value of the annotation doorplate.dev/requestedAt (or reconcile.fluxcd.io/requestedAt) that was last acted on.',
+      'The value of the annotation doorplate.dev/requestedAt (or reconcile.fluxcd.io/requestedAt) of the last requested check.',
     ).optional(),
     lastHandledReissueAt: text(
       256,
-      'The value of the annotation doorplate.dev/reissueRequestedAt that was last carried out: no hostname uses a ' +
-        'certificate any more that was ordered before that time.',
+      'The value of the annotation doorplate.dev/reissueRequestedAt of the last complete reissue: all hostnames use ' +
+        'certificates that were ordered after that time.',
     ).optional(),
     conditions: conditions(
       [...customDomainConditions, 'Reconciling', 'Stalled'],
-      'Where the primary stands, and (Ready) all hostnames together.',
+      'The state of the primary. Ready is about all hostnames.',
     ).optional(),
   })
-  .describe('Where the domains stand; written by Doorplate only.');
+  .describe('The state of the hostnames. Only Doorplate writes it.');
 
 export type CustomDomainStatus = z.output<typeof status>;
 export type HostStatus = z.output<typeof host>;

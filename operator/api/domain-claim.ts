@@ -19,8 +19,8 @@ const namespaceUID: Value<NamedTenant> = {cel: 'self.namespaceUID', of: (t) => t
 
 const tenant = checked(
   z.object({
-    account: objectName('Name of the Account that holds the hostname.').optional(),
-    namespaceUID: text(63, 'UID of the Namespace that holds it, where that belongs to no Account.').optional(),
+    account: objectName('Name of the Account that owns the hostname.').optional(),
+    namespaceUID: text(63, 'UID of the Namespace that owns the hostname, if it belongs to no Account.').optional(),
   }),
   [
     {
@@ -44,26 +44,28 @@ const tenant = checked(
       ),
     },
   ],
-).describe('The tenant that holds the hostname.');
+).describe('The tenant that owns the hostname.');
 
 const spec = z
   .object({
     tenant,
     proof: withDefault(z.enum(proofs), 'Platform').describe(
-      'How it was proven. Platform (default): by this object, written by the platform; no record is needed. ' +
-        "DNS: by the customer's records; written by Doorplate.",
+      'Kind of verification. Platform (default): the platform has written this object, and no record is needed. ' +
+        "DNS: Doorplate has verified the customer's records and written this object.",
     ),
   })
-  .describe('Who holds the hostname that is the name of this object.');
+  .describe('The owner of the hostname. The hostname is the name of this object.');
 
 const order = z
   .object({
-    at: time('When it was begun.'),
-    outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('How it ended.'),
-    endedAt: time('When it was issued or failed; of one that is pending, by when the CA had it.').optional(),
-    message: text(256, 'What it failed with.').optional(),
+    at: time('Start of the order.'),
+    outcome: z.enum(['Pending', 'Issued', 'Failed']).describe('Result of the order.'),
+    endedAt: time(
+      'Time of the issuance or the failure. For a pending order: time when the CA had received it.',
+    ).optional(),
+    message: text(256, 'Error of the order.').optional(),
   })
-  .describe('An order of a certificate.');
+  .describe('A certificate order.');
 
 const status = z
   .object({
@@ -72,41 +74,41 @@ const status = z
         kind: z.enum(['CustomDomain', 'Project']).describe('Kind of the object.'),
         namespace: text(63, 'Its namespace.'),
         name: text(253, 'Its name.'),
-        uid: text(63, 'Its UID: one of the same name that came later holds nothing.'),
+        uid: text(63, 'Its UID. A later object of the same name has no right to the hostname.'),
       })
       .optional()
-      .describe('The object that the hostname is attached to; absent while none is.'),
-    since: time('Since when it has had this holder, or none.').optional(),
+      .describe('The object to which the hostname is attached. Absent while the hostname is not attached.'),
+    since: time('Time since the hostname is attached to this object, or to no object.').optional(),
     generation: z
       .int()
       .min(0)
       .describe(
-        'Raised whenever the hostname is released or passes to another tenant: what others had to publish before proves nothing any more.',
+        'Increases when the hostname is released or gets another tenant. Earlier DNS records then verify nothing.',
       ),
-    token: text(64, "Value of the TXT record that proves the holder's right.").optional(),
+    token: text(64, 'Value of the TXT record that verifies the hostname for its tenant.').optional(),
     verifiedBy: z
       .enum(verificationMethods)
       .optional()
       .describe(
-        'The method of the newest DNS check that verified the hostname for this holder: CNAME, TXT or Addresses. ' +
-          'Absent until a check verifies it: with proof Platform, or after the upgrade from a release without this field.',
+        'Method of the newest DNS check that verified the hostname for this object: CNAME, TXT or Addresses. ' +
+          'Absent until a check verifies it: with Platform in spec, or after an upgrade from a release without this field.',
       ),
-    verifiedAt: time('When a DNS check verified the hostname for this holder; later checks keep it.').optional(),
+    verifiedAt: time('Time when a DNS check verified the hostname for this object. Later checks keep it.').optional(),
     quarantinedUntil: time(
-      'Until when the released hostname is kept for its tenant; another tenant needs new proof.',
+      'End of the reservation of a released hostname for its tenant. Another tenant needs new verification.',
     ).optional(),
     orders: z
       .array(order)
       .max(32)
       .optional()
       .describe(
-        'Orders of certificates for the hostname that no CertificateRequest tells any more, by time: its budgets count them (budgets).',
+        'Certificate orders whose CertificateRequests no longer exist, by time. They still count for the budgets of the hostname.',
       ),
-    negativeSince: time('Since when DNS no longer proves it.').optional(),
-    negativeAt: time('When that was seen last.').optional(),
-    negatives: z.int32().min(0).optional().describe('How often that has been confirmed since (drift).'),
+    negativeSince: time('Time since DNS no longer verifies the hostname.').optional(),
+    negativeAt: time('Time of the last such result.').optional(),
+    negatives: z.int32().min(0).optional().describe('Number of confirmations since then (drift).'),
   })
-  .describe('Where the claim stands; written by Doorplate.');
+  .describe('The state of the claim. Doorplate writes it.');
 
 export type DomainClaimSpec = z.output<typeof spec>;
 export type DomainClaimStatus = z.output<typeof status>;
@@ -118,8 +120,8 @@ export const domainClaimKind = {
   shortNames: ['dpclaim'],
   scope: 'Cluster',
   description:
-    'Who holds a hostname; its name is the hostname (lower case, A-labels). Written by Doorplate when DNS ' +
-    'has proven it; one that the platform writes counts as proof.',
+    'The owner of a hostname. Its name is the hostname (lower case, A-labels). Doorplate writes it after the verification ' +
+    'through DNS. If the platform writes it, the hostname counts as verified.',
   columns: [
     {name: 'ACCOUNT', jsonPath: '.spec.tenant.account'},
     {name: 'NAMESPACE', jsonPath: '.status.holder.namespace'},

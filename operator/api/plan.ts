@@ -57,38 +57,40 @@ export const limitColumns = windows.map(({name}) => ({
 
 const customDomains = checked(
   z.object({
-    allowed: z.boolean().describe('Whether projects may have domains of their own.'),
+    allowed: z.boolean().describe('Whether projects may have custom domains.'),
     maxHostnamesPerProject: z
       .int32()
       .min(0)
       .max(mostHostnames)
-      .describe('How many hostnames a project may have, its primary among them. 0 where they are not allowed.'),
+      .describe(
+        'Maximum number of hostnames of a project, including the primary. 0 if custom domains are not allowed.',
+      ),
   }),
   [
     {
       cel: 'self.allowed == (self.maxHostnamesPerProject > 0)',
       holds: (c) => c.allowed === c.maxHostnamesPerProject > 0,
-      message: 'maxHostnamesPerProject must be at least 1 where custom domains are allowed, and 0 where they are not',
+      message: 'maxHostnamesPerProject must be at least 1 if custom domains are allowed, and 0 otherwise',
       named: namedValues([
         'maxHostnamesPerProject (',
         {cel: 'self.maxHostnamesPerProject', of: (c) => c.maxHostnamesPerProject},
-        ') must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ',
+        ') must be at least 1 if custom domains are allowed, and 0 otherwise, and allowed is ',
         {cel: 'self.allowed', of: (c) => c.allowed},
         takeOver('one of them'),
       ]),
     },
   ],
-).describe("Projects' own domains.");
+).describe('Custom domains of projects.');
 
 const spec = z
   .object({
-    rateLimit: rateLimit("Requests to the platform's API that each account on this plan has.", {named: true}),
+    rateLimit: rateLimit("Requests of each account on this plan to the platform's API.", {named: true}),
     customDomains,
     maxProjects: optional(z.int32().min(0).max(1_000_000)).describe(
-      'How many Projects an account on this plan may have, in all its namespaces; the oldest are within. Without it there is no limit.',
+      'Maximum number of Projects of an account on this plan, in all its namespaces. The oldest are within. Default: no limit.',
     ),
   })
-  .describe('What an account on this plan may have.');
+  .describe('The limits of an account on this plan.');
 
 export type PlanSpec = z.output<typeof spec>;
 export type RateLimit = PlanSpec['rateLimit'];
@@ -99,7 +101,7 @@ export const planKind = {
   singular: 'plan',
   shortNames: ['dpplan'],
   scope: 'Cluster',
-  description: 'The limits of a plan. Written by the platform; Accounts name it.',
+  description: 'The limits of a plan. The platform writes it, and Accounts name it.',
   columns: [
     {name: 'DOMAINS', jsonPath: '.spec.customDomains.allowed', type: 'boolean'},
     {name: 'HOSTNAMES', jsonPath: '.spec.customDomains.maxHostnamesPerProject', type: 'integer'},

@@ -27,42 +27,42 @@ const spec = z
   .object({
     serviceRef: z
       .object({
-        name: serviceName('Name of a Service in the same namespace that serves the project.'),
+        name: serviceName('Name of a Service in the same namespace.'),
         port: port.describe('Port of the Service: its number or its name.'),
       })
-      .describe('The Service that serves the project.'),
+      .describe('The Service of the project.'),
     defaultHost: withDefault(z.enum(['Serve', 'RedirectToPrimary', 'Disabled']), 'Serve').describe(
-      'What the default host does. Serve: it serves the project. RedirectToPrimary: it redirects to the primary custom domain ' +
-        '(307, path and query kept) once that is Live, and serves until then. Disabled: it is not routed; it ' +
+      'Use of the default hostname. Serve: serves the project. RedirectToPrimary: redirects to the primary with status 307 ' +
+        '(same path and query) when the primary is Live, and serves the project until then. Disabled: has no route, and ' +
         'stays valid as a CNAME target.',
     ),
   })
-  .describe('What the project is.');
+  .describe('The Service and the default hostname of the project.');
 
 const status = z
   .object({
     observedGeneration,
     host: text(
       253,
-      'The default host: a subdomain of the platform, and the exact value of the CNAME records of custom domains. It never changes.',
+      'The default hostname: a subdomain of the platform, and the exact value of CNAME records. It never changes.',
     ).optional(),
-    url: text(300, 'Where the project is served by default.').optional(),
+    url: text(300, 'URL of the default hostname.').optional(),
     firstDeployTime: time(
-      'When the Service first had a ready endpoint. Kept for ever: a later outage does not take it back.',
+      'Time of the first ready endpoint of the Service. A later outage does not change it.',
     ).optional(),
     servedUntil: time(
-      "Until when the project is served although the tenant's plan no longer allows it (ProjectLimitReached).",
+      "End of the service of a project that the tenant's plan no longer allows (ProjectLimitReached).",
     ).optional(),
     redirect: z
       .object({
-        to: text(253, 'Where the default host redirects to.'),
+        to: text(253, 'Target of the redirect.'),
         status: z.int32().describe('HTTP status of the redirect.'),
       })
       .optional()
-      .describe('The redirect of the default host that is in effect.'),
-    conditions: conditions([...projectConditions, 'Reconciling', 'Stalled'], 'Where the project stands.').optional(),
+      .describe('The active redirect of the default hostname.'),
+    conditions: conditions([...projectConditions, 'Reconciling', 'Stalled'], 'The state of the project.').optional(),
   })
-  .describe('Where the project stands; written by Doorplate only.');
+  .describe('The state of the project. Only Doorplate writes it.');
 
 export type ProjectSpec = z.output<typeof spec>;
 export type ProjectStatus = z.output<typeof status>;
@@ -72,7 +72,7 @@ export const projectKind = {
   plural: 'projects',
   singular: 'project',
   shortNames: ['dpproj'],
-  description: 'A unit that is published: a Service and the default subdomain at which it is served.',
+  description: 'A published unit: a Service with a default hostname.',
   columns: [
     {name: 'HOST', jsonPath: '.status.host'},
     {name: 'DEPLOYED', jsonPath: '.status.conditions[?(@.type=="Deployed")].status'},

@@ -72,7 +72,7 @@ export const cut = (said: string, max: number): string => said.slice(0, max).toW
 export const observedGeneration = z
   .int()
   .describe(
-    'The generation of the spec that this status speaks of; -1 before the first look, and where the object has no room to say more.',
+    'Generation of the spec that this status describes. -1 before the first status, and if the object has no room for a status.',
   );
 
 /** `metav1.Condition`: a list-map by type (sig-architecture/api-conventions). */
@@ -81,17 +81,14 @@ export const conditions = (types: readonly string[], description: string) =>
     .array(
       z
         .object({
-          type: text(64, `One of ${types.join(', ')}.`),
+          type: text(64, `Type of the condition: ${types.join(', ')}.`),
           status: z.enum(['True', 'False', 'Unknown']).describe('True, False or Unknown.'),
-          observedGeneration: z
-            .int()
-            .optional()
-            .describe('The generation of the object that this condition speaks of.'),
-          lastTransitionTime: time('When status last changed.'),
+          observedGeneration: z.int().optional().describe('Generation of the object that this condition describes.'),
+          lastTransitionTime: time('Time of the last change of status.'),
           reason: text(128, "A CamelCase word from the page Reasons of Doorplate's documentation."),
-          message: text(2048, 'What was seen, what to do, and until when.'),
+          message: text(2048, 'Facts, next step and time limit.'),
         })
-        .describe('One aspect of where it stands.'),
+        .describe('A part of the state.'),
     )
     .max(16)
     .meta({'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type']})

@@ -121,7 +121,9 @@ function section(kind: CustomKind): string {
   return `
 ## ${kind.kind}
 
-${kind.description} ${kind.scope === 'Cluster' ? 'Of the whole cluster' : 'In a namespace'}; ${names}.${selected}
+${kind.description}
+
+Scope: ${kind.scope === 'Cluster' ? 'cluster' : 'namespace'}. List with ${names}.${selected}
 ${part(kind.kind, 'spec', ofSpec)}${refused.length > 0 ? `\nRefused:\n\n${refused.join('\n')}\n` : ''}${part(kind.kind, 'status', status)}`;
 }
 

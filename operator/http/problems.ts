@@ -20,81 +20,81 @@ const table = {
   'malformed-request': {
     status: 400,
     title: 'The request cannot be read',
-    means: 'It is not HTTP, its path is not a valid one, or its body is not JSON.',
-    remedy: 'Correct the request; `detail` says where it ends to make sense.',
+    means: 'The request is not valid HTTP, its path is not valid, or its body is not JSON.',
+    remedy: 'Correct the request. `detail` names the fault.',
   },
   'invalid-input': {
     status: 400,
     title: 'The input is not valid',
-    means: 'A field of the body, of the query or of the path is missing, unknown, or has a value that it cannot have.',
+    means: 'A field of the body, the query or the path is missing, unknown, or has an invalid value.',
     remedy: 'Correct the fields that `errors` lists.',
   },
   'credentials-missing': {
     status: 401,
     title: 'An API key is needed',
-    means: 'The request carries no API key, and no token of a ServiceAccount.',
-    remedy: "Send `Authorization: Bearer dp_...`. The project's administrators make keys.",
+    means: 'The request has no API key and no token of a ServiceAccount.',
+    remedy: "Send `Authorization: Bearer dp_...`. The project's administrators create keys.",
   },
   'credentials-wrong': {
     status: 401,
     title: 'The API key or the token is not valid',
     means:
-      'There is no such key: it is misspelled, cut off, or was revoked. Or the token of a ServiceAccount has expired, was not ' +
-      "made for this API's audience, or its ServiceAccount is gone.",
-    remedy: 'Compare the key with what was shown when it was made, or make a new one. Make a token with `--audience`.',
+      'The key does not exist: it is misspelled, cut off or revoked. Or the token of a ServiceAccount has expired, has ' +
+      "another audience than this API's, or its ServiceAccount no longer exists.",
+    remedy: 'Compare the key with the token from its creation, or create a new key. Create a token with `--audience`.',
   },
   'key-expired': {
     status: 401,
     title: 'The API key has expired',
-    means: 'The key, or this token of a key that was rotated, has reached its end.',
-    remedy: 'Use the newer token, or make a new key.',
+    means: 'The key has expired, or this previous token of a rotated key.',
+    remedy: 'Use the newer token, or create a new key.',
   },
   'link-used': {
     status: 401,
-    title: 'The link leads nowhere any more',
-    means: 'A link of the page signs in once, within five minutes of being made.',
+    title: 'The link is no longer valid',
+    means: 'A sign-in link works once, within five minutes of its creation.',
     remedy: 'Go back to the platform and follow its link to the page again.',
   },
   'session-ended': {
     status: 401,
     title: 'The session has ended',
     means:
-      'Its time is over, somebody signed out, or the API key that opened it was revoked, has expired, may do less or is banned.',
+      'The time of the session is over, the user signed out, or the API key of the session was revoked, has expired, has fewer scopes or is banned.',
     remedy: 'Sign in again.',
   },
   'cross-site': {
     status: 403,
-    title: 'Another site has sent this',
+    title: 'Another site has sent this request',
     means:
-      'Only the page itself may use the cookie of the page, sign in and sign out: `Origin` and `Sec-Fetch-Site` ' +
-      'say that this came from elsewhere.',
-    remedy: 'Use the page; programs send an API key.',
+      'Only the page itself may use the cookie of the page, sign in and sign out. `Origin` and `Sec-Fetch-Site` ' +
+      'show that this request came from another site.',
+    remedy: 'Use the page. Programs send an API key.',
   },
   'account-missing': {
     status: 403,
     title: 'The namespace belongs to no account',
-    means: 'The platform serves only namespaces of an Account here (`api.requireAccount`), and this one has none.',
+    means: 'This API serves only namespaces of an Account (`api.requireAccount`), and this namespace has none.',
     remedy: 'Ask the platform to assign the namespace to your account.',
   },
   'scope-missing': {
     status: 403,
     title: 'The API key may not do this',
     means: 'The key lacks the scope that `scope` names.',
-    remedy: 'Use a key that has it, or make one.',
+    remedy: 'Use a key with this scope, or create one.',
   },
   'exceeds-caller': {
     status: 403,
     title: 'The request exceeds the bounds of the key',
     means:
-      'A key makes, rotates and revokes only keys that can do no more than itself, that expire no later, and whose requests count in ' +
-      'its own cap. It may always rotate and revoke itself, and revoke the keys that it made.',
-    remedy: 'Ask for less, or use a key that has as much.',
+      'A key creates, rotates and revokes only keys with no more rights, with no later end, and with requests that count in ' +
+      'its own cap. It may always rotate and revoke itself, and revoke the keys that it created.',
+    remedy: 'Request less, or use a key with these rights.',
   },
   'links-by-keys-off': {
     status: 403,
-    title: 'The platform lets no key create sign-in links',
+    title: 'API keys may not create sign-in links',
     means:
-      'Links to the page are created by the backend of the platform. An API key, or a ServiceAccount in a namespace of the account ' +
+      'The backend of the platform creates links to the page. An API key, or a ServiceAccount in a namespace of the account ' +
       'itself, may create links only if the platform allows it.',
     remedy:
       'Follow the link to the page on the site of the platform, or sign in with the API key. The platform administrator can set ' +
@@ -102,35 +102,35 @@ const table = {
   },
   'quota-reached': {
     status: 403,
-    title: 'The platform lets no more be made here',
+    title: 'The quota of the platform is used up',
     means:
-      'A namespace holds so many API keys, and projects with domains, and no more (a ResourceQuota of Kubernetes).',
-    remedy: 'Delete one that nobody needs, or ask the platform for more.',
+      'The number of API keys, and of projects with domains, is limited in each namespace (a ResourceQuota of Kubernetes).',
+    remedy: 'Delete one that you no longer need, or ask the platform for more.',
   },
   'not-found': {
     status: 404,
-    title: 'There is nothing here',
-    means: "There is no such path, namespace, project, hostname or key, or it is not the caller's to see.",
+    title: 'Not found',
+    means: 'The path, the namespace, the project, the hostname or the key does not exist, or you have no right to it.',
     remedy:
-      "Check the names. A key reaches the projects of one namespace; a ServiceAccount what Kubernetes' roles allow it.",
+      'Check the names. A key reaches the projects of one namespace. For a ServiceAccount, roles of Kubernetes decide.',
   },
   'method-not-allowed': {
     status: 405,
     title: 'This method is not possible here',
-    means: 'The path exists, and answers other methods. The API sends no CORS headers to scripts of other sites.',
-    remedy: 'Use one of those that the header `Allow` names. Call the API from your own server, not from a browser.',
+    means: 'The path exists for other methods. The API sends no CORS headers to scripts of other sites.',
+    remedy: 'Use a method of the header `Allow`. Call the API from your own server, not from a browser.',
   },
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    means: 'Its head or its body was not complete in time.',
-    remedy: 'Send it again on a new connection.',
+    means: 'The headers or the body were not complete in time.',
+    remedy: 'Send the request again on a new connection.',
   },
   'hostname-exists': {
     status: 409,
-    title: 'The hostname is there already',
-    means: 'The project has this hostname. Nothing was changed.',
-    remedy: 'Read it, or change it with PUT.',
+    title: 'The hostname exists already',
+    means: 'The project has this hostname already. Nothing was changed.',
+    remedy: 'Read the hostname, or change it with PUT.',
   },
   'primary-has-redirects': {
     status: 409,
@@ -141,127 +141,126 @@ const table = {
   },
   'managed-elsewhere': {
     status: 409,
-    title: 'The domains are managed elsewhere',
+    title: 'Another program manages the domains',
     means:
       'Another program wrote the CustomDomain or the key and may write it again: a pipeline, or `kubectl apply`, for example in a ' +
       'restore. Verify still works.',
     remedy:
-      'Change it where it comes from. If nothing else writes it any more, the platform hands it back to this API with ' +
+      'Change it in that program. If no program writes it any more, the platform hands it back to this API with ' +
       '`kubectl doorplate release NAME -n NAMESPACE` (`apikey/NAME` for a key).',
   },
   'key-exists': {
     status: 409,
-    title: 'A key of that name is there already',
+    title: 'A key of this name exists already',
     means:
-      'The namespace has an API key of this name with other properties. Nothing was changed, and a token is shown once only.',
+      'The namespace has an API key of this name with other properties. Nothing was changed. A token is shown only once.',
     remedy: 'Choose another name, rotate that key, or revoke it first.',
   },
   'rotation-under-way': {
     status: 409,
-    title: 'The key is being rotated already',
+    title: 'A rotation of the key is in progress',
     means:
-      'The key has a newer token, and its previous token is accepted until the time in `until`. To rotate it again would end that ' +
-      'previous token before its time. Nothing was changed.',
-    remedy: 'Wait until then. If nothing uses the previous token, send `dropPrevious: true`.',
+      'The key has a newer token, and its previous token is valid until the time in `until`. A new rotation would end the ' +
+      'previous token earlier. Nothing was changed.',
+    remedy: 'Wait until then. If no program uses the previous token, send `dropPrevious: true`.',
   },
   'confirmation-needed': {
     status: 409,
     title: 'The sign-in must be confirmed',
     means:
-      'The browser has a session of another namespace or user, or a page that is not on the site of the platform opened the link. ' +
-      '`current` is the session that the browser has, `next` is the session that it would get. Nothing was changed, and the link can ' +
-      'still be used.',
-    remedy: 'The page shows both and asks. If `next` is you, send the same request with `confirmed: true`.',
+      'The browser has a session of another namespace or user, or a page of another site than the platform opened the link. ' +
+      '`current` is the session of the browser, `next` is the session of the link. Nothing was changed, and the link is ' +
+      'still valid.',
+    remedy: 'The page shows both sessions and asks. If `next` is yours, send the same request with `confirmed: true`.',
   },
   'request-running': {
     status: 409,
-    title: 'The same request is being answered',
-    means: 'A request with this `Idempotency-Key` has come before and is not answered yet.',
+    title: 'The same request is in progress',
+    means: 'An earlier request with this `Idempotency-Key` has no answer yet.',
     remedy: 'Try again after `Retry-After`, with the same `Idempotency-Key`.',
   },
   'request-done': {
     status: 409,
     title: 'The same request was answered before',
     means:
-      'A request with this `Idempotency-Key` has succeeded, and its answer cannot be shown again: the page made it, or a program ' +
+      'A request with this `Idempotency-Key` has succeeded, and its answer cannot be shown again: the page sent it, or a program ' +
       'with another token.',
-    remedy: 'Read what the request has changed. To make it again, send another `Idempotency-Key`.',
+    remedy: 'Read the state after that request. To repeat the request, send another `Idempotency-Key`.',
   },
   'changed-meanwhile': {
     status: 412,
-    title: 'It has changed meanwhile',
-    means: 'The header `If-Match` does not fit what stands now.',
-    remedy: 'Read it again, and decide anew.',
+    title: 'The object has changed',
+    means: 'The header `If-Match` does not match the current version.',
+    remedy: 'Read the object again, and repeat your change if it still applies.',
   },
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
-    means: 'The body, or the extensions of its chunks, have more bytes than `detail` says.',
-    remedy: 'Send less.',
+    means: 'The body, or the extensions of its chunks, have more bytes than the limit in `detail`.',
+    remedy: 'Send a smaller body.',
   },
   'media-type': {
     status: 415,
     title: 'The body must be JSON',
-    means: 'The header `Content-Type` names something else.',
+    means: 'The header `Content-Type` names another type.',
     remedy: 'Send `Content-Type: application/json`.',
   },
   'idempotency-key-reused': {
     status: 422,
     title: 'This Idempotency-Key belongs to another request',
-    means: 'A request with this `Idempotency-Key` and another body has come in the last ten minutes.',
+    means: 'The last ten minutes had a request with this `Idempotency-Key` and another body.',
     remedy: 'Send a new `Idempotency-Key` with each new request, and the same one only with a retry.',
   },
   refused: {
     status: 422,
-    title: 'The platform refuses this',
-    means: 'Its rules for hostnames or for keys allow no such one; `detail` is their own message.',
+    title: 'The platform refuses the request',
+    means: 'The rules for hostnames or for keys do not allow it. `detail` is the message of the rule.',
     remedy: 'Follow `detail`.',
   },
   'rate-limited': {
     status: 429,
     title: 'The rate limit is used up',
     means:
-      'All requests of this minute or this day have been made. All keys of an account share one pool. `strikes` says how many of ' +
-      '`strikesToBan` strikes this key has in this network; who waits as told has none.',
-    remedy: 'Wait as long as `Retry-After` says; then back off exponentially. A higher plan has a higher limit.',
+      'All requests of this minute or this day are used. All keys of an account share one pool. `strikes` is the number of ' +
+      'strikes of this key in this network, of `strikesToBan`. A key that waits for `Retry-After` gets no strikes.',
+    remedy: 'Wait for `Retry-After`, then back off exponentially. A higher plan has higher limits.',
   },
   'key-banned': {
     status: 429,
     title: 'The API key is banned for a while',
     means:
-      'It went on sending requests although each was refused, for minutes. The ban is of the key in this network alone.',
-    remedy: 'Wait as long as `Retry-After` says, and mend the client: each further ban lasts twice as long.',
+      'The key continued to send requests for minutes, although each was refused. The ban is for this key in this network only.',
+    remedy: 'Wait for `Retry-After`, and correct the client. Each further ban lasts twice as long.',
   },
   'too-many-streams': {
     status: 429,
     title: 'Too many event streams are open',
     means:
-      'The caller, or all callers of the account together, have as many event streams open as they may have. The quota is not used up.',
+      'The caller, or all callers of the account together, have the maximum number of open event streams. The quota is not used up.',
     remedy: 'Close a stream that you no longer read, or share one stream. Then connect again after `Retry-After`.',
   },
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',
-    means: 'Path, query and headers have more bytes together than `detail` says.',
+    means: 'Path, query and headers together have more bytes than the limit in `detail`.',
     remedy: 'Shorten the query, or send fewer cookies and headers.',
   },
   'internal-error': {
     status: 500,
-    title: 'Something went wrong here',
-    means: 'The fault is on this side.',
-    remedy: 'Try again later; tell the platform the id in `X-Request-Id`.',
+    title: 'Internal error',
+    means: 'The API has an internal fault.',
+    remedy: 'Try again later. Report the id in `X-Request-Id` to the platform.',
   },
   'kubernetes-failed': {
     status: 502,
-    title: 'The platform could not do this',
-    means: "The platform's own cluster answered with an error.",
+    title: 'The platform could not carry out the request',
+    means: "The platform's cluster answered with an error.",
     remedy: 'Try again after `Retry-After`.',
   },
   unavailable: {
     status: 503,
     title: 'The service is not available now',
-    means:
-      "It is starting, the platform's own cluster cannot be reached, or a change before this one is not taken up yet.",
+    means: "The API is starting, the platform's cluster is unreachable, or an earlier change is not complete yet.",
     remedy: 'Try again after `Retry-After`.',
   },
 } as const satisfies Record<string, ProblemType>;
@@ -273,39 +272,36 @@ export const isProblem = (name: string): name is ProblemName => Object.hasOwn(ta
 /** Who a session belongs to. */
 export const signedInSchema = z
   .object({
-    account: z.string().nullable().describe('Name of the account; null if the namespace belongs to none.'),
+    account: z.string().nullable().describe('Name of the account. Null if the namespace belongs to none.'),
     namespace: z.string().describe('The namespace.'),
-    subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
+    subject: z.string().nullable().describe("The platform's name for its user. Null if the link names none."),
   })
-  .describe('Who a session belongs to.')
+  .describe('The owner of a session.')
   .meta({id: 'SessionOwner'});
 
 const fieldError = z
   .object({
-    field: z.string().describe('Where: body.hostname, query.limit.'),
-    message: z.string().describe('What is wrong with it.'),
+    field: z.string().describe('The field, such as body.hostname or query.limit.'),
+    message: z.string().describe('The fault of the field.'),
   })
-  .describe('A field that is wrong.')
+  .describe('A field with a fault.')
   .meta({id: 'FieldError'});
 /** The body of every error, `application/problem+json`. */
 export const problemSchema = z
   .object({
-    type: z.string().describe('What kind of problem it is: a URI that never changes. Compare this.'),
-    title: z.string().describe('The kind in words; the same for all of a type.'),
+    type: z.string().describe('The kind of problem: a URI that never changes. Compare this.'),
+    title: z.string().describe('The kind in words, which is the same for all problems of a type.'),
     status: z.int32().describe('The HTTP status.'),
-    detail: z.string().describe('What happened here, and what to do.'),
+    detail: z.string().describe('The facts of this problem, and the next step.'),
     help: z.string().optional().describe('A page about this kind of problem: a URI reference.'),
-    errors: z.array(fieldError).optional().describe('The fields that are wrong.'),
-    scope: z.string().optional().describe('The scope that is missing.'),
-    strikes: z
-      .int32()
-      .optional()
-      .describe('Minutes one after the other in which so much was refused that each counts as a strike.'),
-    strikesToBan: z.int32().optional().describe('So many strikes ban the key in this network for a while.'),
-    until: z.string().meta({format: 'date-time'}).optional().describe('When it is over. RFC 3339, UTC.'),
-    current: signedInSchema.nullable().optional().describe('Whose session the browser has; null: nobody is signed in.'),
-    next: signedInSchema.optional().describe('Whose session the browser would get.'),
-    manager: z.string().optional().describe('Who manages what was to be changed, in words for people.'),
+    errors: z.array(fieldError).optional().describe('The fields with a fault.'),
+    scope: z.string().optional().describe('The missing scope.'),
+    strikes: z.int32().optional().describe('Strikes of the key in this network, in consecutive minutes.'),
+    strikesToBan: z.int32().optional().describe('Number of strikes that ban the key in this network.'),
+    until: z.string().meta({format: 'date-time'}).optional().describe('End of the problem. RFC 3339, UTC.'),
+    current: signedInSchema.nullable().optional().describe('The session of the browser. Null: none.'),
+    next: signedInSchema.optional().describe('The session of the link or the key.'),
+    manager: z.string().optional().describe('The other manager of the object, in words for people.'),
   })
   .describe('An error (RFC 9457).')
   .meta({id: 'Problem'});

@@ -22,45 +22,45 @@ export const record = z
     type: z
       .string()
       .describe(
-        'Type of the record: CNAME, TXT, A, AAAA, ALIAS or ANAME. At an apex it is what the DNS provider has; ' +
-          'ALIAS where that is not known.',
+        'Type of the record: CNAME, TXT, A, AAAA, ALIAS or ANAME. At an apex: the type that the DNS provider offers, ' +
+          'or ALIAS if unknown.',
       ),
     name: z
       .string()
-      .describe("Its name as a DNS provider's form asks for it, relative to the zone; @ is the zone itself."),
-    zone: z.string().describe('The zone (the domain at the provider) in which to create it.'),
-    value: z.string().describe('Its value; it must match exactly.'),
+      .describe('Its name, as in the form of a DNS provider: relative to the zone. @ is the zone itself.'),
+    zone: z.string().describe('The zone (the domain at the provider) for the record.'),
+    value: z.string().describe('Its value. It must match exactly.'),
     ttl: z.int32().describe('Time to live in seconds.'),
-    note: z.string().optional().describe('What the DNS provider makes of such a record at an apex.'),
-    state: z.enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown']).describe('What was seen in the DNS.'),
-    observed: z.array(z.string()).describe('The records that were seen instead, as TYPE value.'),
+    note: z.string().optional().describe('The effect of this record at an apex with this DNS provider.'),
+    state: z.enum(['Missing', 'Wrong', 'Conflicting', 'Found', 'Unknown']).describe('Result of the last DNS check.'),
+    observed: z.array(z.string()).describe('Other records that DNS has at this name, as TYPE value.'),
   })
   .describe('A DNS record that the customer must create.')
   .meta({id: 'DnsRecord'});
 
 const hostnameRedirect = z
-  .object({to: z.string().describe('Where to.'), status: z.int32().describe('HTTP status.')})
-  .describe('The redirect that is in effect.')
+  .object({to: z.string().describe('Target.'), status: z.int32().describe('HTTP status.')})
+  .describe('The active redirect.')
   .meta({id: 'HostnameRedirect'});
 
 const zone = z
   .object({
     name: z.string().describe('The zone: the hostname itself or a name above it.'),
-    nameServers: z.array(z.string()).describe('Its name servers, sorted; the first 8 of more.'),
-    provider: z.string().optional().describe('The DNS provider that runs them, where it is a well-known one.'),
+    nameServers: z.array(z.string()).describe('Its name servers, sorted, at most 8.'),
+    provider: z.string().optional().describe('The DNS provider of these name servers, if it is well known.'),
   })
-  .describe('The zone in which its records are made, once it was found.')
+  .describe('The zone of its records. Absent until it is found.')
   .meta({id: 'DnsZone'});
 
 const version = z
   .string()
-  .describe("The version of the project's domains: it changes with each change of them. For `If-Match`, in quotes.");
+  .describe("The version of the project's domains, which changes with each change. For `If-Match`, in quotes.");
 
 const takenOver = z
   .object({
     field: z.string().describe('`primary`, or `redirects[HOSTNAME]`.'),
-    before: z.string().nullable().describe('Its hostname or redirect status before the change; null: none.'),
-    after: z.string().nullable().describe('The same after the change.'),
+    before: z.string().nullable().describe('Its hostname or redirect status before the change. Null: none.'),
+    after: z.string().nullable().describe('Its hostname or redirect status after the change. Null: none.'),
   })
   .describe('A field that the support of the platform had set directly, and that a change through this API took over.')
   .meta({id: 'TakenOverField'});
@@ -68,91 +68,94 @@ const takenOver = z
 const tookOver = z
   .array(takenOver)
   .optional()
-  .describe('Of a change: fields that the support of the platform had set directly, and that the change took over.');
+  .describe('After a change: fields that the support of the platform had set directly, and that the change took over.');
 
 export const host = z
   .object({
     hostname: z.string().describe('The hostname: lower case, A-labels, no trailing dot.'),
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('What it is for.'),
-    phase: z.enum(phases).describe('Where it stands.'),
-    reason: z.string().describe('Why: a word out of the documented list.'),
-    message: z.string().describe('What was seen, what to do, and until when.'),
-    waitingFor: z.enum(parties).describe('Who must act.'),
-    since: time('Since when it has had this reason.').optional(),
-    addedAt: time('When it was added.').optional(),
-    verifiedAt: time('When DNS proved it.').optional(),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('Role of the hostname.'),
+    phase: z.enum(phases).describe('Phase of the hostname.'),
+    reason: z.string().describe('Cause of the phase: a word of the documented list.'),
+    message: z.string().describe('Facts, next step and time limit.'),
+    waitingFor: z.enum(parties).describe('Party that must act next.'),
+    since: time('Start of this reason.').optional(),
+    addedAt: time('Time of its addition.').optional(),
+    verifiedAt: time('Time of its verification through DNS.').optional(),
     verifiedBy: z
       .enum(verificationMethods)
       .optional()
-      .describe('The method of the newest DNS check that verified it; absent while only the platform has.'),
-    liveAt: time('When it was first seen served with its certificate.').optional(),
-    servedUntil: time('Until when it is still served although it no longer qualifies.').optional(),
-    certificateExpires: time('When its certificate expires; it is renewed before that.').optional(),
+      .describe('Method of the newest DNS check that verified it. Absent if only the platform has verified it.'),
+    liveAt: time('Time when it was first served with its certificate.').optional(),
+    servedUntil: time('End of its service, if it no longer qualifies.').optional(),
+    certificateExpires: time('End of its certificate. It is renewed earlier.').optional(),
     redirect: hostnameRedirect.optional(),
     zone: zone.optional(),
-    records: z.array(record).describe('The DNS records needed, each with what was seen.'),
+    records: z.array(record).describe('The required DNS records, each with the result of the last DNS check.'),
     version: version.optional(),
     tookOver,
   })
-  .describe('Where one hostname stands.')
+  .describe('The state of one hostname.')
   .meta({id: 'Hostname'});
 
 const redirect = z
   .object({
     from: z.string().describe('The hostname that redirects.'),
-    to: z.string().describe('Where it redirects to.'),
+    to: z.string().describe('Target of the redirect.'),
     status: redirectStatus,
   })
-  .describe('A redirect that was asked for.')
+  .describe('A requested redirect.')
   .meta({id: 'Redirect'});
 
 const requestedDomains = z
   .object({
-    primary: z.string().nullable().describe('The hostname that serves the project; null while there is none.'),
+    primary: z.string().nullable().describe('The hostname that serves the project. Null if there is none.'),
     redirects: z.array(redirect).describe('The other hostnames.'),
   })
-  .describe('What was asked for.')
+  .describe('The requested domains.')
   .meta({id: 'RequestedDomains'});
 
 export const domains = z
   .object({
     project: projectName,
     domains: requestedDomains,
-    hosts: z.array(host).describe('Where each hostname stands: the primary first, then by name.'),
-    checkedFor: z.string().nullable().describe('`requestedAt` of the last Verify that was carried out.'),
+    hosts: z.array(host).describe('The state of each hostname: the primary first, then by name.'),
+    checkedFor: z.string().nullable().describe('`requestedAt` of the last complete Verify.'),
     reissuedFor: z
       .string()
       .nullable()
-      .describe('`requestedAt` of the last Reissue that is complete: every hostname uses a newer certificate.'),
+      .describe('`requestedAt` of the last complete Reissue: every hostname uses a newer certificate.'),
     managedBy: z
       .string()
       .nullable()
-      .describe('Who else manages these domains, so that they can only be read here; null where they can be changed.'),
+      .describe('Other manager of these domains, which the API can then only read. Null: the API can change them.'),
     version,
     tookOver,
   })
-  .describe("A project's own domains.")
+  .describe('The domains of a project.')
   .meta({id: 'Domains'});
 
 const domainsSummary = z
   .object({
-    primary: z.string().nullable().describe('Its main hostname.'),
-    live: z.int32().describe('How many hostnames are live.'),
-    total: z.int32().describe('Of how many.'),
+    primary: z.string().nullable().describe('The main hostname.'),
+    live: z.int32().describe('Number of live hostnames.'),
+    total: z.int32().describe('Number of all hostnames.'),
   })
-  .describe('Its own domains in short.')
+  .describe('A summary of its domains.')
   .meta({id: 'DomainsSummary'});
 
 export const project = z
   .object({
     name: projectName,
-    host: z.string().nullable().describe('Its default host, and the value of CNAME records; null until it has one.'),
-    url: z.string().nullable().describe('Where it is served by default.'),
-    deployed: z.boolean().describe('Whether it has had a successful deploy, which own domains need.'),
-    firstDeployTime: time('When that was.').optional(),
-    ready: z.boolean().describe('Whether it is served.'),
-    reason: z.string().describe('Why it is, or is not: a word out of the documented list.'),
-    message: z.string().describe('What to do.'),
+    host: z
+      .string()
+      .nullable()
+      .describe('Its default hostname, and the value of CNAME records. Null until it has one.'),
+    url: z.string().nullable().describe('URL of the default hostname.'),
+    deployed: z.boolean().describe('Whether it has had a successful deploy. Custom domains require one.'),
+    firstDeployTime: time('Time of the first successful deploy.').optional(),
+    ready: z.boolean().describe('Whether the project is served.'),
+    reason: z.string().describe('Cause of this state: a word of the documented list.'),
+    message: z.string().describe('Facts and next step.'),
     domains: domainsSummary,
   })
   .describe('A project.')
@@ -168,11 +171,11 @@ const limits = z
 const windowUsage = z
   .object({
     limit: z.int32().describe('Requests in this window.'),
-    used: z.int32().describe('Requests made in it so far.'),
+    used: z.int32().describe('Used requests of this window.'),
     remaining: z.int32().describe('Requests left.'),
-    reset: unixTime('When it ends.'),
+    reset: unixTime('End of the window.'),
   })
-  .describe('What is used of a minute or a day.')
+  .describe('The use of a minute or a day.')
   .meta({id: 'WindowUsage'});
 
 const usage = z
@@ -182,15 +185,15 @@ const usage = z
       z.ZodOptional<typeof windowUsage>
     >,
   )
-  .describe('What is used of them.')
+  .describe('The use of the limits.')
   .meta({id: 'RateLimitUsage'});
 
 const planDomains = z
   .object({
-    allowed: z.boolean().describe('Whether projects may have domains of their own.'),
-    maxHostnamesPerProject: z.int32().describe('How many hostnames a project may have.'),
+    allowed: z.boolean().describe('Whether projects may have custom domains.'),
+    maxHostnamesPerProject: z.int32().describe('Maximum number of hostnames of a project.'),
   })
-  .describe('What a plan allows.')
+  .describe('The custom domains of a plan.')
   .meta({id: 'PlanDomains'});
 
 const plan = z
@@ -205,17 +208,17 @@ const plan = z
 const accountKey = z
   .object({
     name: z.string().describe('Name of this key.'),
-    scopes: z.array(z.string()).describe('What it may do.'),
-    expires: time('When it expires.').nullable(),
+    scopes: z.array(z.string()).describe('Permissions of the key.'),
+    expires: time('End of the key. Null: never.').nullable(),
   })
-  .describe('The key that asked; null where a ServiceAccount or the page did.')
+  .describe('The key of the request. Null for a ServiceAccount and for the page.')
   .meta({id: 'AccountKey'});
 
 export const account = z
   .object({
-    account: z.string().nullable().describe('Name of the account; null where the namespace belongs to none.'),
-    namespace: z.string().describe('The namespace that the caller acts in.'),
-    plan: z.string().nullable().describe('Name of the plan; null where it does not exist.'),
+    account: z.string().nullable().describe('Name of the account. Null if the namespace belongs to none.'),
+    namespace: z.string().describe('The namespace of the request.'),
+    plan: z.string().nullable().describe('Name of the plan. Null if it does not exist.'),
     rateLimit: limits.describe('The limits of the account, shared by all its keys.'),
     usage,
     customDomains: planDomains,
@@ -227,35 +230,33 @@ export const account = z
 
 const keyFields = z.object({
   name: z.string().describe('Name of the key.'),
-  scopes: z.array(z.string()).describe('What it may do.'),
-  expires: time('When it expires.').nullable(),
-  rateLimit: limits.nullable().describe('A cap of its own, below that of the account.'),
-  previousTokenExpires: time(
-    'Until when the token before the newest one is accepted; null where there is none.',
-  ).nullable(),
+  scopes: z.array(z.string()).describe('Permissions of the key.'),
+  expires: time('End of the key. Null: never.').nullable(),
+  rateLimit: limits.nullable().describe('Its own cap, below the limits of the account.'),
+  previousTokenExpires: time('End of the previous token. Null if there is none.').nullable(),
   madeBy: z
     .string()
     .nullable()
-    .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
-  lastUsed: time('When it was last used, to the hour.').nullable(),
-  ready: z.boolean().describe('Whether it can be used now.'),
-  reason: z.string().describe('Why not.'),
+    .describe('Creator of the key in this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+  lastUsed: time('Last use of the key, to the hour.').nullable(),
+  ready: z.boolean().describe('Whether the API accepts the key now.'),
+  reason: z.string().describe('Cause of this state.'),
 });
 
 export const key = keyFields.describe('An API key, without its token.').meta({id: 'ApiKey'});
 
-const token = z
-  .string()
-  .nullable()
-  .describe('The key itself: shown now, and never again. Null where the very same key was there already.');
-export const keyWithToken = keyFields.extend({token}).describe('A key, and its token.').meta({id: 'ApiKeyWithToken'});
+const token = z.string().nullable().describe('The token. It is shown only once. Null if the same key existed already.');
+export const keyWithToken = keyFields
+  .extend({token})
+  .describe('An API key with its token.')
+  .meta({id: 'ApiKeyWithToken'});
 
 /** A page of a list. `id`: its name as a schema. */
 export const list = <T extends z.ZodType>(id: string, item: T, what: string) =>
   z
     .object({
       items: z.array(item).describe(what),
-      next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
+      next: z.string().nullable().describe('Send it as `after` to read the next page. Null at the end.'),
     })
     .describe(`${what} A page of them.`)
     .meta({id});
@@ -264,10 +265,10 @@ export const keyPage = list('ApiKeyPage', key, 'Keys, by name.');
 
 export const page = z
   .object({
-    limit: z.coerce.number().int().min(1).max(500).default(100).describe('How many at most.'),
-    after: z.string().max(253).optional().describe('`next` of the page before.'),
+    limit: z.coerce.number().int().min(1).max(500).default(100).describe('Maximum number of items.'),
+    after: z.string().max(253).optional().describe('`next` of the previous page.'),
   })
-  .describe('Which page.');
+  .describe('Selects a page.');
 
 export const newDomain = z
   .strictObject({
@@ -275,31 +276,29 @@ export const newDomain = z
       .string()
       .min(1)
       .max(254)
-      .describe('The hostname to attach. It is converted to lower case and A-labels.'),
-    status: redirectStatus.default(301).describe('HTTP status of the redirect, where it becomes a redirect source.'),
+      .describe('The hostname to attach. The API converts it to lower case and A-labels.'),
+    status: redirectStatus.default(301).describe('HTTP status of the redirect, if it becomes a redirect source.'),
   })
-  .describe('A hostname to attach: the first becomes the primary, others redirect to it.')
+  .describe('A hostname to attach. The first becomes the primary, others redirect to it.')
   .meta({id: 'NewHostname'});
 
 const state = z
   .object({
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Of a hostname: what it is for.'),
-    redirect: hostnameRedirect.optional().describe('Of a hostname that redirects.'),
-    scopes: z.array(z.string()).optional().describe('Of a key, a link or a session: what it may do.'),
-    expires: time('Of a key: when it expires; null: never.').nullable().optional(),
-    rateLimit: limits.nullable().optional().describe('Of a key: a cap of its own.'),
-    previousTokenExpires: time('Of a key: until when the token before the newest one is accepted.')
-      .nullable()
-      .optional(),
-    subject: z.string().nullable().optional().describe('Of a link or a session: for whom it is.'),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Role of a hostname.'),
+    redirect: hostnameRedirect.optional().describe('Redirect of a hostname.'),
+    scopes: z.array(z.string()).optional().describe('Permissions of a key, a link or a session.'),
+    expires: time('End of a key. Null: never.').nullable().optional(),
+    rateLimit: limits.nullable().optional().describe('Own cap of a key.'),
+    previousTokenExpires: time('End of the previous token of a key.').nullable().optional(),
+    subject: z.string().nullable().optional().describe('User of a link or a session.'),
   })
-  .describe('What was changed, before or after the change.')
+  .describe('The state before or after a change.')
   .meta({id: 'AuditState'})
   .nullable();
 
 export const auditRecord = z
   .object({
-    time: z.string().meta({format: 'date-time'}).describe('When. RFC 3339 with milliseconds, UTC.'),
+    time: z.string().meta({format: 'date-time'}).describe('Time of the change. RFC 3339 with milliseconds, UTC.'),
     action: z
       .enum([
         'hostname.add',
@@ -315,34 +314,29 @@ export const auditRecord = z
         'session.start',
         'session.end',
       ])
-      .describe('What was done.'),
+      .describe('The change.'),
     actor: z
       .object({
-        kind: z.enum(['ApiKey', 'ServiceAccount', 'Page']).describe('What sent the request.'),
+        kind: z.enum(['ApiKey', 'ServiceAccount', 'Page']).describe('Kind of the caller.'),
         name: z
           .string()
           .nullable()
           .describe(
-            'Name of the key, NAMESPACE/NAME of the ServiceAccount, or the key that the session of the page ends with.',
+            'Name of the key, NAMESPACE/NAME of the ServiceAccount, or the key that the session of the page depends on.',
           ),
-        subject: z
-          .string()
-          .nullable()
-          .describe('The person whose session of the page it was, if the platform named one.'),
+        subject: z.string().nullable().describe('The user of the session of the page, if the platform named one.'),
       })
-      .describe('Who did it.')
+      .describe('The caller.')
       .meta({id: 'AuditActor'}),
-    address: z.string().nullable().describe("The client's address; null for ServiceAccounts."),
+    address: z.string().nullable().describe("The client's address. Null for ServiceAccounts."),
     requestId: z.string().describe('`X-Request-Id` of the answer.'),
     namespace: z.string().describe('The namespace.'),
-    project: projectName.nullable().describe('The project, if the change is of one.'),
-    hostname: z.string().nullable().describe('The hostname, if the change is of one.'),
-    key: z.string().nullable().describe('Name of the key that was changed.'),
-    before: state.describe('As it was; null if it did not exist.'),
-    after: state.describe('As it is since; null if it does not exist.'),
+    project: projectName.nullable().describe('The project, if the change belongs to one.'),
+    hostname: z.string().nullable().describe('The hostname, if the change belongs to one.'),
+    key: z.string().nullable().describe('Name of the changed key.'),
+    before: state.describe('The state before. Null if it did not exist.'),
+    after: state.describe('The state after. Null if it does not exist.'),
     tookOver,
   })
-  .describe(
-    'A change. In all texts, control characters and marks that turn the direction of text are written as \\u{HEX}.',
-  )
+  .describe('A change. Control characters and marks that change the direction of text are written as \\u{HEX}.')
   .meta({id: 'AuditRecord'});

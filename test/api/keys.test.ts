@@ -53,7 +53,7 @@ describe('A key', () => {
     expect(await world.ask('/v1/keys', {key: admin, method: 'POST', body})).toMatchObject({
       status: 422,
       body: {
-        title: 'The platform refuses this',
+        title: 'The platform refuses the request',
         detail: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
       },
     });

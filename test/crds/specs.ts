@@ -341,7 +341,7 @@ const perDay =
   'requestsPerDay (59) must be at least requestsPerMinute (60): fewer would be used up within a minute. ' +
   takeOver('one of them');
 const inStep = (allowed: unknown, most: unknown) =>
-  `maxHostnamesPerProject (${most}) must be at least 1 where custom domains are allowed, and 0 where they are not, and allowed is ${allowed}. ` +
+  `maxHostnamesPerProject (${most}) must be at least 1 if custom domains are allowed, and 0 otherwise, and allowed is ${allowed}. ` +
   takeOver('one of them');
 const rates: [string, unknown, string?, string?][] = [
   ['60 and 1000', limits],
@@ -462,7 +462,7 @@ const notAHash =
 const notATime = 'must be a time in whole seconds with its zone, such as 2027-01-31T00:00:00Z (RFC 3339)';
 const notAScope =
   'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word';
-const needsEnd = 'the second hash is of the older token and needs an expireTime: the newer one stands first';
+const needsEnd = 'the second hash is of the older token and needs an expireTime: list the newer token first';
 const apiKeyRow = (name: string, change: object, refusedAt?: string, message?: string): Row =>
   row(name, {hashes, scopes, ...change}, refusedAt, message);
 const hashOf = (name: string, sha256: unknown, message?: string): Row =>
@@ -547,7 +547,7 @@ export const apiKeys: Row[] = [
     'scopes: one twice',
     {scopes: ['a:b', 'domains:read', 'a:b']},
     'spec.scopes',
-    'a scope may stand here only once: remove the repeated one',
+    'a scope is listed twice: remove the repeated one',
   ),
   ...['2027-01-31T00:00:00+01:00', '2028-02-29T23:59:59Z', '1970-01-01T00:00:00Z'].map((t) =>
     apiKeyRow(`expireTime: ${t}`, {expireTime: t}),

@@ -163,7 +163,7 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     [
       'a scope twice',
       'key create ci -n acme --scope a:b --scope a:b --dry-run --token-file x',
-      '--scope: a scope may stand here only once',
+      '--scope: a scope is listed twice',
     ],
     [
       'a rate of one number',

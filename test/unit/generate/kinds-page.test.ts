@@ -17,9 +17,9 @@ test('A field has its path, its type, whether it can be left out, and its bounds
 
 test('A kind has its names, its scope, and what is refused of its spec', () => {
   expect(page).toContain(
-    'In a namespace; `kubectl get customdomains.doorplate.dev` or `kubectl get dpdom`. ' +
+    'Scope: namespace. List with `kubectl get customdomains.doorplate.dev` or `kubectl get dpdom`. ' +
       'Select objects with `--field-selector spec.primary=VALUE` or `--field-selector spec.projectRef.name=VALUE`.\n',
   );
-  expect(page).toContain('Of the whole cluster; `kubectl get domainclaims.doorplate.dev` or `kubectl get dpclaim`.\n');
+  expect(page).toContain('Scope: cluster. List with `kubectl get domainclaims.doorplate.dev` or `kubectl get dpclaim`.\n');
   expect(page).toMatch(/Refused:\n\n- /);
 });
