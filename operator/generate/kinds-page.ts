@@ -21,7 +21,8 @@ interface KindSchema {
 const intro = `<!-- Generated from operator/api by \`make crds\`. Do not edit. -->
 # Kinds
 
-This page lists the fields of all kinds of \`${group}/${version}\`. On a cluster, \`kubectl explain customdomain.spec\` shows the same texts.
+This page lists the fields of all kinds of \`${group}/${version}\`. On a cluster, \`kubectl explain customdomain.spec\` shows the
+same texts.
 
 - Fields without the word *optional* are required.
 - *Refused* lists the messages of the API server about values that it refuses.

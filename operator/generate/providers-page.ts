@@ -33,7 +33,7 @@ This page lists the DNS records that hostnames need, and the words that each DNS
 |---|---|
 | below a domain, such as \`docs.example.com\` | a **CNAME** to the default hostname of its project. Every provider has this record |
 | an apex, such as \`example.com\` | a record to the edge, in the words of the provider, and a **TXT** at \`_doorplate-challenge\` |
-| behind a CDN, such as Cloudflare with the orange cloud | the records of the CDN, and a **TXT** at \`_doorplate-challenge\` ([Behind a CDN](#behind-a-cdn)) |
+| behind a CDN, such as Cloudflare with the proxy on | the records of the CDN, a **TXT** at \`_doorplate-challenge\` ([Behind a CDN](#behind-a-cdn)) |
 
 An apex cannot have a CNAME beside its other records (RFC 1034, 3.6.2). Its addresses are the same for all customers, so the TXT record
 verifies the tenant.
@@ -49,12 +49,13 @@ HOSTNAME           ZONE          NAME   TYPE    VALUE                           
 docs.example.com   example.com   docs   CNAME   docs-acme-k3v9x2m4q7w1z.apps.example.net   3600   Missing
 \`\`\`
 
-\`status.dnsRecords\`, the Domains page and the API show the same records. Doorplate recognizes the provider by the name servers of the zone.
-With \`dns.mode: RecursiveOnly\` it does not query them, so the records have the general words.
+\`status.dnsRecords\`, the Domains page and the API show the same records. Doorplate recognizes the provider by the name servers
+of the zone. With \`dns.mode: RecursiveOnly\` it does not query them, so the records have the general words.
 
 ## Records at an apex
 
-For a provider with \`A\` and \`AAAA\` only, \`edge.addresses\` must list at most four single addresses and no networks. With \`edge.service\`,
+For a provider with \`A\` and \`AAAA\` only, \`edge.addresses\` must list at most four single addresses and no networks. With
+\`edge.service\`,
 the Service must have addresses and no name. The data comes from the providers' own pages, or from DNSControl, which uses their APIs. It was
 checked in November 2026, and Doorplate's tests do not cover it.
 
@@ -77,14 +78,15 @@ Keep the TXT record. The hostname stays verified only while the record exists.
 
 ### Too many redirects
 
-Browsers can show \`ERR_TOO_MANY_REDIRECTS\` although the status is \`Live\`. The cause is a CDN that connects to the origin over plain HTTP,
+Browsers can show \`ERR_TOO_MANY_REDIRECTS\` although the status is \`Live\`. The cause is a CDN that connects to the origin over
+plain HTTP,
 which always redirects to HTTPS. With Cloudflare this is the mode Flexible. Doorplate cannot see it, because it connects to the edge and not
 to the CDN. Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
 
 ### Live hostnames behind a CDN
 
-A \`Live\` hostname that moves behind a known CDN stays \`Live\`. Its reason is \`ServedBehindCDN\`, and the message has the TXT record to create.
-Behind an unknown CDN, Doorplate cannot distinguish this move from a missing record.
+A \`Live\` hostname that moves behind a known CDN stays \`Live\`. Its reason is \`ServedBehindCDN\`, and the message has the TXT
+record to create. Behind an unknown CDN, Doorplate cannot distinguish this move from a missing record.
 
 ### Known CDNs
 
@@ -93,8 +95,8 @@ A hostname is behind a CDN in two cases:
 - Its CNAME leads to a name of the CDN, or to a name below it.
 - All its addresses belong to networks of the CDN.
 
-The platform adds other CDNs, and networks of CDNs that publish none, with the value \`dns.cdns\`. An entry with a name of this table replaces the
-row. The networks come from public copies of each list in November 2026. They were not tried with the CDNs.
+The platform adds other CDNs, and networks of CDNs that publish none, with the value \`dns.cdns\`. An entry with a name of this
+table replaces the row. The networks come from public copies of each list in November 2026. They were not tried with the CDNs.
 
 | CDN | names | addresses | source |
 |---|---|---|---|

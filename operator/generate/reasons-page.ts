@@ -54,8 +54,8 @@ ${Object.entries(healthRows).map(kind).join('')}
 
 ## Texts on the page
 
-The [Domains page](../how-to/page.md) shows other texts to customers than status. Each reason below has its text in the line *On the page*. The
-title is unique, so you can find the reason for the title that a customer reads to you.
+The [Domains page](../how-to/page.md) shows other texts to customers than status. Each reason below has its text in the line *On
+the page*. The title is unique, so you can find the reason for the title that a customer reads to you.
 `;
 
 function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
@@ -63,7 +63,10 @@ function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
   return [`"${title}".`, text, next, howLong].filter((part) => part !== '').join(' ');
 }
 
-const section = ([name, r]: [string, Reason]): string => `${areas[name as ReasonName] ? `\n## ${areas[name as ReasonName]}\n` : ''}
+const section = ([name, r]: [
+  string,
+  Reason,
+]): string => `${areas[name as ReasonName] ? `\n## ${areas[name as ReasonName]}\n` : ''}
 ### ${name}
 
 ${r.means}

@@ -60,7 +60,7 @@ export const idempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters, such as a random UUID')
   .optional()
   .describe(
-    'Names this request for ten minutes: when it is sent again with the same key and body, it is not made again, and has the same answer.',
+    'Identifies the request for ten minutes. A repetition with the same key and body is not executed again, and gets the same answer.',
   );
 
 const sha256 = (...parts: string[]): string => createHash('sha256').update(parts.join('\0')).digest('hex');
@@ -219,13 +219,13 @@ function answerAgain({bodyHash, state, answer}: ReplayRecord, once: Once): Repla
       'A request with this Idempotency-Key had another body. Send a new key with each new request.',
     );
   if (state === 'Running')
-    throw new Problem('request-running', 'The same request is being answered. Try again in a second.', {
+    throw new Problem('request-running', 'The same request is in progress. Try again in a second.', {
       headers: {'retry-after': '1'},
     });
   const again = answer !== undefined && once.secret ? decrypt(answer, once.secret) : undefined;
   if (again) return again;
   throw new Problem(
     'request-done',
-    'The same request has succeeded, and its answer is not kept for you. Read what it has changed.',
+    'The same request has succeeded, and its answer is not available to you. Read the state after it.',
   );
 }

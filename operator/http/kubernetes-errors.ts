@@ -11,7 +11,7 @@ export function fromKubernetes(error: unknown): Problem | undefined {
   const retryAfter = String(Math.max(1, Math.ceil((retryAfterMs(error) ?? 5000) / 1000)));
   const headers = {'retry-after': retryAfter};
   if (isConflict(error))
-    return new Problem('unavailable', 'Somebody else is changing the same thing. Try again.', {
+    return new Problem('unavailable', 'Another change of the same object is in progress. Try again.', {
       headers: {'retry-after': '1'},
     });
   if (error instanceof NoAnswerError)
@@ -23,9 +23,11 @@ export function fromKubernetes(error: unknown): Problem | undefined {
   if (error.status === 403 && error.says.includes('exceeded quota:'))
     return new Problem(
       'quota-reached',
-      'No more of these may be here. Delete one that nobody needs, or ask the platform for more.',
+      'The quota of this namespace is used up. Delete an object that you no longer need, or ask the platform for more.',
     );
-  return new Problem('kubernetes-failed', "The platform's cluster could not do this. Try again.", {headers});
+  return new Problem('kubernetes-failed', "The platform's cluster could not carry out the request. Try again.", {
+    headers,
+  });
 }
 
 /** Text before a rule's own message, with the value unless it is an object or a list (Kubernetes: field.Error). */
@@ -34,5 +36,5 @@ const invalidValue = /^Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true
 /** The messages of the violated rules, each once. */
 function causesOf(error: ApiError): string {
   const messages = (error.details.causes ?? []).map(({message = ''}) => message.replace(invalidValue, ''));
-  return [...new Set(messages)].filter(Boolean).join('; ') || "The platform's rules refuse it.";
+  return [...new Set(messages)].filter(Boolean).join('; ') || "The platform's rules refuse the request.";
 }

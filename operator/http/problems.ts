@@ -59,7 +59,7 @@ const table = {
     status: 401,
     title: 'The session has ended',
     means:
-      'The time of the session is over, the user signed out, or the API key of the session was revoked, has expired, has fewer scopes or is banned.',
+      'The time of the session is over, or the user signed out. Or its API key was revoked, has expired, lost a scope or is banned.',
     remedy: 'Sign in again.',
   },
   'cross-site': {

@@ -101,7 +101,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   server.addHook('onResponse', async (request, reply) => answered(options, request, reply));
   server.setErrorHandler((error: FastifyError, request, reply) => send(reply, toProblem(error, request), owner));
   server.setNotFoundHandler(() => {
-    throw new Problem('not-found', 'There is no such path. GET /openapi.json lists them.');
+    throw new Problem('not-found', 'The path does not exist. GET /openapi.json lists all paths.');
   });
   addMethods(server);
   const methods = collectMethods(server);
@@ -172,8 +172,8 @@ const byCode: Record<string, [ProblemName, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', `A body has at most ${bounds.bodyBytes} bytes.`],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['media-type', 'Send the body as JSON: Content-Type: application/json.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['malformed-request', 'The body is not JSON.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed-request', 'The body is empty; it must be JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed-request', 'The body has another length than Content-Length says.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed-request', 'The body is empty. It must be JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed-request', 'The length of the body differs from Content-Length.'],
 };
 
 function toProblem(error: unknown, request: FastifyRequest): Problem {
@@ -198,7 +198,7 @@ function toProblem(error: unknown, request: FastifyRequest): Problem {
   }
   if (statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', 'The request cannot be read.');
   request.log.error({err: error, requestId: request.id}, 'a request failed');
-  return new Problem('internal-error', `Something went wrong here. Tell the platform this id: ${request.id}`);
+  return new Problem('internal-error', `The API has an internal fault. Report this id to the platform: ${request.id}`);
 }
 
 /**
@@ -232,7 +232,7 @@ function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string
 
 /** No answer has CORS headers, so that no script of another site can use a key. docs/reference/api.md says what to do. */
 const noCors =
-  'This API answers no browser of another site (CORS): everyone who opens a page can copy a key in it. Call it from your own server, ' +
+  'This API sends no CORS headers, because each visitor of a page can copy a key in it. Call the API from your own server, ' +
   "or send people to the platform's page.";
 
 /** 405 with `Allow` (RFC 9110, 15.5.6) for every other method of a path. */
@@ -242,7 +242,7 @@ function refuseOtherMethods(server: FastifyInstance, methods: ReadonlyMap<string
     const allow = [...known].toSorted().join(', ');
     const refuse = async ({method, headers}: FastifyRequest): Promise<never> => {
       const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-      throw new Problem('method-not-allowed', isPreflight ? noCors : `This path answers ${allow}.`, {headers: {allow}});
+      throw new Problem('method-not-allowed', isPreflight ? noCors : `This path accepts ${allow}.`, {headers: {allow}});
     };
     // Runs before the body is read, which would be refused for another reason.
     server.route({

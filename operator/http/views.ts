@@ -61,7 +61,7 @@ const unseen = (hostname: Hostname, role: HostView['role']): HostView => ({
   role,
   phase: 'AwaitingVerification',
   reason: 'CheckPending',
-  message: `${hostname} was added just now and is looked at next.`,
+  message: `${hostname} was added just now. Its first check is next.`,
   waitingFor: 'Nobody',
   records: [],
 });
@@ -131,7 +131,7 @@ export function projectView(project: Project, domain: CustomDomain | undefined):
     ...(status?.firstDeployTime !== undefined && {firstDeployTime: status.firstDeployTime}),
     ready: ready?.status === 'True',
     reason: ready?.reason ?? 'Pending',
-    message: ready?.message ?? 'The project was made just now and is looked at next.',
+    message: ready?.message ?? 'The project was created just now. Its first check is next.',
     domains: {
       primary: domain ? nameOf(domain.spec.primary) : null,
       live: hosts.filter((h) => h.phase === 'Live').length,

@@ -418,7 +418,7 @@ describe('Every other owner of the spec', () => {
         type: 'https://doorplate.dev/problems/managed-elsewhere',
         detail:
           "This project's list of domains is managed by your platform's configuration, not by this API: another program wrote it and may " +
-          'write it again. Change it where it comes from, or ask the platform to hand it back to this API.',
+          'write it again. Change it in that program, or ask the platform to hand it back to this API.',
       },
     });
     expect(JSON.stringify([owned, refused.body])).not.toContain(manager);

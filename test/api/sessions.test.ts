@@ -266,7 +266,7 @@ describe('A session', () => {
     );
     expect(await ask('/session', cookie)).toMatchObject({
       status: 401,
-      body: {detail: expect.stringMatching(/may do less/)},
+      body: {detail: expect.stringMatching(/fewer permissions/)},
     });
     for (const stream of streams) expect((await stream).status).toBe(200);
   });

@@ -624,7 +624,7 @@ test('For a project that does not exist the page says so, and links back to the 
   await world.api.project('acme', 'new');
   const {page} = await world.signedIn('acme');
   await page.goto('/projects/none');
-  await page.getByText('There is no such project.').waitFor();
+  await page.getByText('The project does not exist.').waitFor();
   await expectAccessible(page, 'no-project');
   await page.getByRole('main').getByRole('link', {name: 'projects', exact: true}).click();
   await page.getByRole('heading', {name: 'Projects'}).waitFor();

@@ -120,7 +120,7 @@ test('The new token of the key that one is signed in by stays shown when the ses
   await page.getByRole('button', {name: 'Rotate own'}).click();
   await page.getByLabel('The one of before is accepted for').selectOption('0');
   await page.getByRole('dialog').getByRole('button', {name: 'Rotate'}).click();
-  await page.getByText('The API key that you signed in by was revoked.').waitFor();
+  await page.getByText('The API key of your sign-in was revoked.').waitFor();
   await expectSeen(page.getByRole('dialog', {name: 'The key own'}));
   await expectAccessible(page, 'key-shown-after-the-session', {folded: true});
   const token = await shown(page, 'own');

@@ -266,7 +266,7 @@ describe('A key', () => {
     const {page} = await typed(key);
     await page.getByRole('heading', {name: 'Domains'}).waitFor();
     await world.api.client.delete(apiKeys, 'acme/brief');
-    await page.getByText('The API key that you signed in by was revoked.').waitFor();
+    await page.getByText('The API key of your sign-in was revoked.').waitFor();
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
   });
 });

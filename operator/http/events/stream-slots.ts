@@ -19,10 +19,11 @@ interface StreamLimit {
 }
 
 const tooMany = (whose: string) => (open: number) =>
-  new Problem('too-many-streams', `${open} event streams are open, which is as many as ${whose} may have. Close one.`, {
+  new Problem('too-many-streams', `${open} event streams are open, which is the maximum of ${whose}. Close one.`, {
     headers,
   });
-const noRoom = () => new Problem('unavailable', 'No more event streams may be open here now. Try again.', {headers});
+const noRoom = () =>
+  new Problem('unavailable', 'The maximum number of event streams of this API is open. Try again.', {headers});
 
 export class StreamSlots {
   readonly #atMost: number;

@@ -41,7 +41,7 @@ export const lacksAccount = ({requireAccount}: {requireAccount?: boolean}, {acco
 const wrong: NotRecognised = {
   problem: 'credentials-wrong',
   detail:
-    'The API key is not valid: misspelled, cut off, or revoked. Compare it with what was shown when it was made, or make a new one.',
+    'The API key is not valid: misspelled, cut off, or revoked. Compare it with the token from its creation, or create a new key.',
 };
 
 /** As many comparisons are made whatever is found: a key has at most two hashes. */
@@ -79,7 +79,7 @@ export function recognise(
   if (ended) {
     return {
       problem: 'key-expired',
-      detail: `The API key expired at ${ended}. Use the newer token of this key, or make a new key.`,
+      detail: `The API key expired at ${ended}. Use the newer token of this key, or create a new key.`,
     };
   }
   return {key, hash};
@@ -103,13 +103,11 @@ export function whyKeyEnded(
 ): string | undefined {
   const key = findKey(`${namespace}/${name}`);
   const token = key?.metadata.uid === uid ? key.spec.hashes.find(({sha256}) => sha256 === hash) : undefined;
-  if (!key || !token) return 'The API key that you signed in by was revoked.';
+  if (!key || !token) return 'The API key of your sign-in was revoked.';
   if ([token.expireTime, key.spec.expireTime].some((time) => time && Date.parse(time) <= now))
-    return 'The API key that you signed in by has expired.';
+    return 'The API key of your sign-in has expired.';
   if (!scopes.every((scope) => key.spec.scopes.includes(scope)))
-    return 'The API key that you signed in by may do less now.';
+    return 'The API key of your sign-in has fewer permissions now.';
   const until = bannedUntil({hash, network});
-  return until === undefined
-    ? undefined
-    : `The API key that you signed in by is banned until ${timestamp(until * 1000)}.`;
+  return until === undefined ? undefined : `The API key of your sign-in is banned until ${timestamp(until * 1000)}.`;
 }

@@ -70,7 +70,7 @@ export const hasScope = (caller: Actor, scope: string): boolean =>
 export function refuseMore(caller: Actor, scopes: readonly string[]): void {
   const more = scopes.find((scope) => !hasScope(caller, scope));
   if (more !== undefined)
-    throw new Problem('scope-missing', `Who asks has no scope ${more}, and can hand out none that they lack.`, {
+    throw new Problem('scope-missing', `The caller lacks the scope ${more}, so it cannot grant this scope.`, {
       scope: more,
     });
 }

@@ -73,7 +73,7 @@ function describe(server: FastifyInstance): void {
     const ifNoneMatch = z
       .string()
       .optional()
-      .describe('The `ETag` of the answer that you have: 304 without a body while it is current.');
+      .describe('The `ETag` of your copy. The answer is 304 without a body while the copy is current.');
     route.schema = {
       ...route.schema,
       answerHeaders: ['ETag'],

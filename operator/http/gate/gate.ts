@@ -282,7 +282,7 @@ export class Gate {
       pools: tokenPools(addressQuota, request.ip, token),
       why: {
         problem: 'credentials-wrong',
-        detail: `The token is not valid: it has expired, its ServiceAccount is gone, or it was not made for the audience ${audience}.`,
+        detail: `The token is not valid: it has expired, its ServiceAccount no longer exists, or it lacks the audience ${audience}.`,
       },
     };
     request.caller = stranger;
@@ -313,7 +313,7 @@ export class Gate {
     if (!allowed)
       throw new Problem(
         'not-found',
-        `There is no namespace ${namespace} in which this ServiceAccount may ${verb} ${resource}.doorplate.dev.`,
+        `The namespace ${namespace} does not exist, or this ServiceAccount may not ${verb} ${resource}.doorplate.dev in it.`,
       );
     const home = tenantOf(account.username.split(':')[2] ?? '');
     const isTenants = home !== undefined && tenantKey(home) === tenantKey(tenant);

@@ -16,7 +16,7 @@ export const namespaceParameter = {
   required: false,
   schema: z.toJSONSchema(namespaceSchema, {io: 'input'}),
   description:
-    'The namespace of the request. Needed with the token of a ServiceAccount. A key reaches its own namespace only, and need not name it.',
+    'The namespace of the request. Required with the token of a ServiceAccount, optional with a key, which reaches only its own namespace.',
 };
 
 /** The namespace that a request names, undefined where it names none. Throws `invalid-input` for what is no name, whoever sent it. */
@@ -29,7 +29,7 @@ export function namespaceOf({headers}: FastifyRequest): string | undefined {
 /** The namespace that a ServiceAccount's request names. Throws `invalid-input` where it names none. */
 export function namespaceNeeded(named: string | undefined): string {
   if (named !== undefined) return named;
-  throw invalid('a ServiceAccount must say which namespace the request is about');
+  throw invalid('a ServiceAccount must name the namespace of the request');
 }
 
 const invalid = (message: string): Problem =>

@@ -32,6 +32,6 @@ export function checkIfMatch(header: string | undefined, domain: CustomDomain | 
   if (opaqueTags(header).some(names) || (header.split(',').some((tag) => tag.trim() === '*') && domain)) return;
   throw new Problem(
     'changed-meanwhile',
-    `If-Match asks for ${header.slice(0, 200)}, but the domains are at ${etagOf(domain)} now. Read them again.`,
+    `If-Match has ${header.slice(0, 200)}, but the current version is ${etagOf(domain)}. Read the domains again.`,
   );
 }

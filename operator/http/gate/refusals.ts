@@ -20,8 +20,8 @@ export const unknown = ({problem, detail}: NotRecognised): Problem =>
 export const banned = (network: string, untilSeconds: number): Problem =>
   new Problem(
     'key-banned',
-    `This key is banned from ${network} until ${new Date(untilSeconds * 1000).toISOString()}, because it went on ` +
-      'sending requests although each was refused. Wait as long as Retry-After says.',
+    `This key is banned from ${network} until ${new Date(untilSeconds * 1000).toISOString()}, because it continued to ` +
+      'send requests although each was refused. Wait for Retry-After.',
   );
 
 /** `what` the pool counts. `strikes`: those of a key. */
@@ -29,9 +29,9 @@ export function rateLimited(verdict: QuotaRefusal, what: string, strikes?: Strik
   const {exhausted: name, retryAfterSeconds} = verdict;
   return new Problem(
     'rate-limited',
-    `All ${limitIn(verdict, name)} ${what} of this ${name} have been made. Try again in ${retryAfterSeconds} s.` +
+    `All ${limitIn(verdict, name)} ${what} of this ${name} are used. Try again in ${retryAfterSeconds} s.` +
       (strikes && strikes.strikes > 0
-        ? ` So many were refused of late that this is strike ${strikes.strikes} of ${strikes.strikesToBan}; the last one bans the key.`
+        ? ` Too many requests were refused: this is strike ${strikes.strikes} of ${strikes.strikesToBan}. The last strike bans the key.`
         : ''),
     strikes,
   );

@@ -107,7 +107,7 @@ export function problemPage(name: ProblemName): string {
   return page(
     title,
     `<h1>${escape(title)}</h1><p><code>${status} ${escape(name)}</code></p>${prose(means)}
-<h2>What to do</h2>${prose(remedy)}<p><a href="/docs">The API's reference</a></p>`,
+<h2>What to do</h2>${prose(remedy)}<p><a href="/docs">All operations of the API</a></p>`,
   );
 }
 
@@ -119,6 +119,6 @@ export function docsPage(description: Description): string {
   return page(
     info.title,
     `<h1>${escape(info.title)} ${escape(info.version)}</h1>
-${prose(info.description)}<p><a href="/openapi.json">openapi.json</a> has the same for programs.</p>${operations.join('\n')}`,
+${prose(info.description)}<p>Programs read the same from <a href="/openapi.json">openapi.json</a>.</p>${operations.join('\n')}`,
   );
 }

@@ -82,7 +82,7 @@ const problem: z.output<typeof problemSchema> = {
   type: `${problemBase}rate-limited`,
   title: problems['rate-limited'].title,
   status: problems['rate-limited'].status,
-  detail: 'All 300 requests of this minute have been made. Try again in 41 s.',
+  detail: 'All 300 requests of this minute are used. Try again in 41 s.',
 };
 
 /** Examples by the name of the schema. */

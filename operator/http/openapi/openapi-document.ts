@@ -5,7 +5,7 @@ import {namespaceParameter} from '../gate/namespace-header.ts';
 
 /** Headers of successful answers that only some paths have. A route lists its own as `answerHeaders`. */
 const someHeaders = {
-  ETag: textHeader('Version of what is shown, for `If-None-Match`; of domains for `If-Match`, too.'),
+  ETag: textHeader('Version of the answer, for `If-None-Match`. For domains also for `If-Match`.'),
   Location: textHeader('Path of the new hostname.'),
 } as const;
 export type AnswerHeader = keyof typeof someHeaders;
@@ -32,15 +32,15 @@ function textHeader(description: string): OpenApiObject {
 }
 
 const limitHeaders = {
-  'X-RateLimit-Limit': header('integer', 'Requests in the window, minute or day, that has the fewest left.', 'int32'),
-  'X-RateLimit-Remaining': header('integer', 'Requests left in it.', 'int32'),
-  'X-RateLimit-Reset': header('integer', 'When it ends: Unix time in seconds.', 'int64'),
+  'X-RateLimit-Limit': header('integer', 'Limit of the window, minute or day, with the fewest requests left.', 'int32'),
+  'X-RateLimit-Remaining': header('integer', 'Requests left in that window.', 'int32'),
+  'X-RateLimit-Reset': header('integer', 'End of that window: Unix time in seconds.', 'int64'),
   RateLimit: textHeader('Requests left in each window that counts the request (draft-ietf-httpapi-ratelimit-headers).'),
   'RateLimit-Policy': textHeader('Quota of each of these windows.'),
-  'Doorplate-Key-Expires': textHeader('When the key or its token expires, if it does. RFC 3339, UTC.'),
-  'X-Request-Id': textHeader('Id of the request: name it when you ask for help.'),
+  'Doorplate-Key-Expires': textHeader('End of the key or its token, if it has one. RFC 3339, UTC.'),
+  'X-Request-Id': textHeader('Id of the request, for questions to support.'),
 };
-const retryAfter = {'Retry-After': header('integer', 'How many seconds to wait.', 'int32')};
+const retryAfter = {'Retry-After': header('integer', 'Seconds to wait.', 'int32')};
 /** Headers by the status of the answer. */
 const headersByStatus: Record<string, OpenApiObject> = {
   409: retryAfter,

@@ -12,15 +12,15 @@ import {type AnswerHeader, finish, type OpenApiDocument} from './openapi-documen
 
 const about = `Custom domains of published projects.
 
-Every answer carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds): those of the window,
-minute or day, that has the fewest requests left. \`RateLimit\` and \`RateLimit-Policy\` (draft-ietf-httpapi-ratelimit-headers)
-list each pool that counts the request. All keys of an account share one pool. After its last request the API answers 429 with
-\`Retry-After\`: wait that long, then back off exponentially. A key that keeps sending is banned for a while.
+Every answer has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds). They describe the window,
+minute or day, with the fewest requests left. \`RateLimit\` and \`RateLimit-Policy\` (draft-ietf-httpapi-ratelimit-headers)
+list each pool that counts the request. All keys of an account share one pool. If the pool is used up, the API answers 429 with
+\`Retry-After\`. Wait that long, then back off exponentially. A key that continues to send requests is banned for a while.
 
-A program of the platform's comes with a token of its ServiceAccount in place of a key, made for this API's audience, and names the
-namespace of each request in \`Doorplate-Namespace\`. It may do there what Kubernetes' roles allow it, and has a quota of its own.
+Programs of the platform send a token of their ServiceAccount instead of a key, with the audience of this API. They name the
+namespace of each request in \`Doorplate-Namespace\`. Roles of Kubernetes decide their rights there. Each ServiceAccount has its own quota.
 
-Errors are \`application/problem+json\` (RFC 9457); their \`type\` never changes, and \`help\` leads to a page about it.`;
+Errors are \`application/problem+json\` (RFC 9457). Their \`type\` never changes, and \`help\` leads to a page about the error.`;
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -92,7 +92,7 @@ export async function addDocs(server: FastifyInstance, {name, origin}: ApiOwner)
     {
       schema: {
         operationId: 'getOpenApi',
-        summary: 'This description',
+        summary: 'Read this description',
         tags: ['Description'],
         security: [],
         response: answers({200: z.record(z.string(), z.unknown()).describe('OpenAPI 3.0.')}, [], {open: true}),
@@ -122,7 +122,7 @@ function addPages(server: FastifyInstance): void {
   );
   server.get<{Params: {name: string}}>(`${helpPath}:name`, {schema: {hide: true}}, async ({params: {name}}, reply) => {
     if (!isProblem(name))
-      throw new Problem('not-found', 'There is no such problem. GET /docs lists what each path answers.');
+      throw new Problem('not-found', 'The problem does not exist. GET /docs lists the answers of each path.');
     return sendPage(reply, problemPage(name));
   });
 }

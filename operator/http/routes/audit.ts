@@ -11,7 +11,7 @@ import {callerOf} from '../gate/caller.ts';
 import * as schemas from '../schemas.ts';
 
 const missing =
-  'Changes by kubectl and GitOps are not listed: the audit log of the cluster has them. Nor are changes older than the retention.';
+  'This list has no changes by kubectl and GitOps, which are in the audit log of the cluster, and none older than the retention.';
 
 const time = (description: string) => z.iso.datetime({offset: true}).optional().describe(description);
 
@@ -20,7 +20,7 @@ const query = schemas.page.extend({
     .string()
     .regex(/^[1-9][0-9]{0,15}(-[0-9]{1,16})?$/)
     .optional()
-    .describe('`next` of the page before.'),
+    .describe('`next` of the previous page.'),
   project: schemas.projectName.optional().describe('Only changes of this project.'),
   since: time('Only changes at this time or later. RFC 3339.'),
   until: time('Only changes before this time. RFC 3339.'),
@@ -29,10 +29,10 @@ const query = schemas.page.extend({
 const page = z
   .object({
     items: z.array(schemas.auditRecord).describe('Changes, newest first.'),
-    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
-    missing: z.string().describe('Which changes are not listed.'),
+    next: z.string().nullable().describe('Send it as `after` to read the next page. Null at the end.'),
+    missing: z.string().describe('The changes that this list does not contain.'),
   })
-  .describe('Changes, newest first. A page of them.')
+  .describe('A page of changes, newest first.')
   .meta({id: 'AuditPage'});
 
 export function addAudit(server: FastifyInstance, {journal}: {journal: Pick<BackgroundJournal, 'read'>}): void {
@@ -45,8 +45,8 @@ export function addAudit(server: FastifyInstance, {journal}: {journal: Pick<Back
         summary: 'Read who changed what',
         tags: ['Audit'],
         description:
-          'The changes of the namespace through this API and its page, newest first. A page can have fewer changes than `limit`, also ' +
-          'none: read on until `next` is null.',
+          'The changes of the namespace through this API and its page, newest first. A page can have fewer changes than `limit`, or ' +
+          'none. Read further pages until `next` is null.',
         querystring: query,
         response: answers({200: page}, ['invalid-input']),
       },

@@ -55,7 +55,7 @@ function removePrimary(hostname: Hostname, now: DomainsOf, status: CustomDomain[
   if (former !== undefined) {
     throw new Problem(
       'primary-has-redirects',
-      `${former} was the primary and is served until ${hostname} is Live. Its traffic would stop, too. Remove ${former} first.`,
+      `${former} was the primary and is served until ${hostname} is Live. Its traffic would stop too. Remove ${former} first.`,
     );
   }
   return undefined;

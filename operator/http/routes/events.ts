@@ -114,9 +114,9 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
         tags: ['Domains'],
         params: projectParams,
         description:
-          'Server-sent events. Each `domains` event holds what GET .../domains answers. Opening costs one request, what follows none. ' +
+          'Server-sent events. Each `domains` event contains the answer of GET .../domains. A stream costs one request, events cost none. ' +
           'Changes within a second are one event. ' +
-          'Reconnect with `Last-Event-ID`, after the time that `retry` says. The stream ends when the project or the key goes.',
+          'Reconnect with `Last-Event-ID` after the time in `retry`. The stream ends with the project or the key.',
         produces: ['text/event-stream'],
         response,
       },
@@ -164,13 +164,13 @@ function followNamespace(app: App, begin: Begin): void {
       exposeHeadRoute,
       schema: {
         operationId: 'followChanges',
-        summary: 'Follow what changes',
+        summary: 'Follow the changes of a namespace',
         tags: ['Projects'],
         description:
-          'Server-sent events. Each `changed` event names what has: `{"project": NAME}` (its domains among it; ' +
-          'needs the scope domains:read), `{"keys": true}` (needs keys:write) or `{"account": true}`. ' +
-          'Each name comes once a second at most. ' +
-          'What changed while no stream was open is not told: read again what you show.',
+          'Server-sent events. Each `changed` event names a changed object: `{"project": NAME}` for a project and its domains ' +
+          '(needs the scope domains:read), `{"keys": true}` (needs keys:write) or `{"account": true}`. ' +
+          'Each name arrives at most once a second. ' +
+          'Changes without an open stream are not reported: read your data again after a reconnect.',
         produces: ['text/event-stream'],
         response,
       },

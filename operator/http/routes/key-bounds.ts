@@ -62,14 +62,14 @@ export function bounded(
   if (keys.length > mostMakers)
     throw new Problem(
       'exceeds-caller',
-      `This key comes from ${mostMakers} others, each made by the one before. Make the new key by one of those.`,
+      `This key is the last of a line of ${mostMakers} makers, so it creates no keys. Create the new key with one of the makers.`,
     );
   const latest = used ? tokenEnd(used) : Infinity;
   const ends = expiresMs ?? latest;
   if (ends > latest)
     throw new Problem(
       'exceeds-caller',
-      `A key ends no later than the key that makes it, and this one ends at ${timestamp(latest)}. Send an earlier \`expires\`, or none.`,
+      `A new key ends no later than its maker, which ends at ${timestamp(latest)}. Send an earlier \`expires\`, or none.`,
     );
   return {
     scopes,
@@ -87,10 +87,16 @@ function refuseStronger(caller: Actor, key: ApiKey, used: UsedKey | undefined): 
   if (!used) return;
   const {name} = key.metadata;
   if (endOf(key.spec.expireTime) > tokenEnd(used))
-    throw new Problem('exceeds-caller', `The key ${name} expires later than the key that asks. Use one that does not.`);
+    throw new Problem(
+      'exceeds-caller',
+      `The key ${name} expires later than the calling key. Use a key with a later end.`,
+    );
   const caps = cappedBy(key);
   if (!cappedBy(used.key).every((uid) => caps.includes(uid)))
-    throw new Problem('exceeds-caller', `The key that asks has a cap, and ${name} is not under it. Use one without.`);
+    throw new Problem(
+      'exceeds-caller',
+      `The calling key has a cap, and ${name} is not under it. Use a key without a cap.`,
+    );
 }
 
 /** Throws if the caller may not rotate this key. */
@@ -100,7 +106,7 @@ export function refuseToRotate(caller: Actor, key: ApiKey, find: (name: string) 
   if (used?.hash !== key.spec.hashes[0]?.sha256)
     throw new Problem(
       'exceeds-caller',
-      'This is the previous token of the key, and only its newest one rotates it. Use that one.',
+      'This is the previous token of the key. Only the newest token rotates the key: use that token.',
     );
 }
 

@@ -39,18 +39,18 @@ const newKey = z
       .array(z.string().regex(new RegExp(scopePattern)))
       .min(1)
       .max(32)
-      .describe('What it may do; never more than the key that asks.'),
+      .describe('Permissions of the key, at most those of the calling key.'),
     expires: z.iso
       .datetime({offset: true})
       .optional()
-      .describe('When it expires: no later than the key that asks. Default: with that key.'),
+      .describe('End of the key, at most the end of the calling key. Default: the same end.'),
     rateLimit: z
       .strictObject(limitSettings(() => z.int32().min(1)))
-      .describe('A cap of its own.')
+      .describe('Its own cap.')
       .meta({id: 'NewRateLimit'})
       .optional(),
   })
-  .describe('A key to make.')
+  .describe('A new key.')
   .meta({id: 'NewApiKey'});
 const longestOverlap = 7 * 86_400;
 const rotation = z
@@ -60,13 +60,15 @@ const rotation = z
       .min(0)
       .max(longestOverlap)
       .default(86_400)
-      .describe('How long the token of before is accepted still.'),
+      .describe('Time in which the previous token stays valid.'),
     dropPrevious: z
       .boolean()
       .default(false)
-      .describe('Ends a token that is still accepted since the rotation before. Without it, that is 409 until then.'),
+      .describe(
+        'Ends a valid token of an earlier rotation. Without it, the answer is 409 while such a token is valid.',
+      ),
   })
-  .describe('How to rotate.')
+  .describe('Options of the rotation.')
   .meta({id: 'KeyRotation'});
 
 export function addKeys(server: FastifyInstance, deps: KeyDeps): void {
@@ -110,12 +112,12 @@ function makeKey(app: App, {store, writer, now, audit}: KeyDeps): void {
       config,
       schema: {
         operationId: 'createKey',
-        summary: 'Make a key',
+        summary: 'Create a key',
         tags,
         body: newKey,
         description:
-          'The second time, with the same properties, changes nothing and shows no token. A key makes only keys that may do no more ' +
-          'than itself: their scopes are among its own, they expire no later, and their requests count in its own `rateLimit` too.',
+          'A repeated request with the same properties changes nothing and shows no token. A key creates only keys without more ' +
+          'rights: with scopes of its own, with no later end, and with requests that count in its own `rateLimit` too.',
         response: answers({200: made, 201: made}, [
           'invalid-input',
           'exceeds-caller',
@@ -157,8 +159,8 @@ function rotateKey(app: App, {store, writer, now, audit}: KeyDeps): void {
         params,
         body: rotation,
         description:
-          'The previous token is accepted for `overlapSeconds` more. While a token is accepted that is older still, this is 409: so a ' +
-          'retry does not end the token that your programs use.',
+          'The previous token stays valid for `overlapSeconds`. While an even older token is valid, the answer is 409, so that a ' +
+          'retry does not end the token of your programs.',
         response: answers({200: made}, [
           'invalid-input',
           'exceeds-caller',
@@ -203,11 +205,11 @@ function revokeKey(app: App, {store, writer, now, audit}: KeyDeps): void {
           descendants: z
             .enum(['true', 'false'])
             .default('false')
-            .describe('`true`: the keys that it made are revoked too, those that these made, and so on.'),
+            .describe('`true`: also revokes the keys that it created, and all keys that those created.'),
         }),
         description:
-          "Needs the scope keys:write, but every key may revoke itself, even when the plan's quota is used up. A key revokes no key " +
-          'that can do more than itself, unless it made that key.',
+          "Needs the scope keys:write, but every key may revoke itself, even if the plan's quota is used up. A key revokes no key " +
+          'with more rights, unless it created that key.',
         response: answers({204: z.null()}, [
           'invalid-input',
           'exceeds-caller',

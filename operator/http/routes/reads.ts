@@ -85,7 +85,7 @@ function readDomains(app: App, {store}: ReadDeps): void {
       schema: {
         operationId: 'getDomains',
         summary: 'Read the domains of a project',
-        description: 'Send `version` in `If-Match` to change only what you have seen.',
+        description: 'Send `version` in `If-Match` to change only these domains.',
         tags: tags.domains,
         params: projectParams,
         response: answers({200: schemas.domains}, ['not-found']),
@@ -107,7 +107,7 @@ function readHost(app: App, {store}: ReadDeps): void {
       config: {scope: 'domains:read', hasETag: true},
       schema: {
         operationId: 'getHostname',
-        summary: 'Read where one hostname stands',
+        summary: 'Read the state of a hostname',
         tags: tags.domains,
         params: hostParams,
         response: answers({200: schemas.host}, ['not-found']),
@@ -131,8 +131,8 @@ function readAccount(app: App, {limiter, offeredPlans}: ReadDeps): void {
       config: {scope: 'any', ownQuota: true},
       schema: {
         operationId: 'getAccount',
-        summary: 'Read plan, limits and usage',
-        description: "Never uses the plan's quota: it answers when that is used up.",
+        summary: 'Read the plan, the limits and their use',
+        description: "Never uses the plan's quota, so it also answers if the quota is used up.",
         tags: tags.account,
         response: answers({200: schemas.account}),
       },

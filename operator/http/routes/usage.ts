@@ -35,42 +35,44 @@ const range = {
   since: day.optional().describe(`The first day, YYYY-MM-DD (UTC). Default: ${defaultDays - 1} days before \`until\`.`),
   until: day.optional().describe('The last day. Default: today.'),
 };
-const requests = z.int32().describe('Requests that were let through.');
-const scope = z.string().describe("The scope that they needed; `any` where each key may. '' for `(other keys)`.");
-const key = z.string().describe('Name of the key; `(other keys)` for all beyond the first 500 of a namespace and day.');
+const requests = z.int32().describe('Admitted requests.');
+const scope = z.string().describe("The required scope. `any`: no special scope. '': `(other keys)`.");
+const key = z
+  .string()
+  .describe('Name of the key. `(other keys)`: all beyond the first 500 combinations of a namespace and day.');
 const ofDay = z
   .object({day: z.string().describe('The day, YYYY-MM-DD (UTC).'), key, scope, requests})
   .describe('The requests of a key on a day.')
   .meta({id: 'KeyUsage'});
 const span = {since: z.string().describe('The first day.'), until: z.string().describe('The last day.')};
 const usageView = z
-  .object({...span, items: z.array(ofDay).describe('By day, key and scope.')})
+  .object({...span, items: z.array(ofDay).describe('Requests by day, key and scope.')})
   .describe('The requests of the keys of a namespace.')
   .meta({id: 'Usage'});
 export type UsageView = z.output<typeof usageView>;
 const ofNamespace = z
   .object({
     namespace: z.string().describe('The namespace.'),
-    account: z.string().nullable().describe('Its Account then; null without one.'),
+    account: z.string().nullable().describe('Its Account at that time. Null without one.'),
     key,
     scope,
     requests,
   })
-  .describe('The requests of a key in all days together.')
+  .describe('The requests of a key on all days together.')
   .meta({id: 'NamespaceUsage'});
 const allView = z
   .object({
     ...span,
-    items: z.array(ofNamespace).describe('The sums, one namespace after the other.'),
-    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
+    items: z.array(ofNamespace).describe('The sums of each namespace.'),
+    next: z.string().nullable().describe('Send it as `after` to read the next page. Null at the end.'),
   })
-  .describe('The requests of all namespaces. A page of them.')
+  .describe('A page of the requests of all namespaces.')
   .meta({id: 'UsagePage'});
 
 const tags = ['Usage'];
 const description =
-  'Usage is stored every half minute: of several replicas, each shows what the others have counted until then. ' +
-  `Days are kept for ${usageDays} days. One answer covers at most ${mostDays} days.`;
+  'The API stores usage every half minute. A replica shows the requests that the others have stored. ' +
+  `It keeps ${usageDays} days. One answer covers at most ${mostDays} days.`;
 
 export function addUsage(server: FastifyInstance, deps: UsageDeps): void {
   const app = typed(server);
@@ -85,15 +87,12 @@ function readUsage(app: App, {usage, now}: UsageDeps): void {
       config: {scope: 'usage:read', hasETag: true},
       schema: {
         operationId: 'getUsage',
-        summary: 'Read how many requests each key made',
+        summary: 'Read the number of requests of each key',
         description,
         tags,
         querystring: z.object({
           ...range,
-          format: z
-            .enum(['json', 'csv'])
-            .default('json')
-            .describe('`csv`: one line a row, after one with their names.'),
+          format: z.enum(['json', 'csv']).default('json').describe('`csv`: a header line, then a line for each row.'),
         }),
         produces: ['application/json', 'text/csv'],
         response: answers({200: usageView}, ['invalid-input']),
@@ -131,8 +130,8 @@ function readAllUsage(app: App, {usage, serviceAccounts, now}: UsageDeps): void 
         tags,
         querystring: z.object({
           ...range,
-          limit: z.coerce.number().int().min(1).max(100).default(50).describe('How many namespaces at most.'),
-          after: z.string().max(253).optional().describe('`next` of the page before.'),
+          limit: z.coerce.number().int().min(1).max(100).default(50).describe('Maximum number of namespaces.'),
+          after: z.string().max(253).optional().describe('`next` of the previous page.'),
         }),
         response: answers({200: allView}, ['invalid-input']),
       },

@@ -42,9 +42,7 @@ const ifMatch = z.object({
     .string()
     .max(1000)
     .optional()
-    .describe(
-      'Makes the change only while the domains are at this `version`, in quotes; the `ETag` of a read does too.',
-    ),
+    .describe('Changes only these domains: their `version` in quotes, or the `ETag` of a read.'),
 });
 const config = {scope: 'domains:write'} as const;
 const errors = [
@@ -60,11 +58,11 @@ const errors = [
 ] as const;
 const putBody = z
   .strictObject({status: schemas.newDomain.shape.status})
-  .describe('How it redirects, where it is a redirect source.')
+  .describe('Settings of a redirect source.')
   .meta({id: 'HostnameSettings'});
 const requested = (id: string, what: string) =>
   z
-    .object({requestedAt: z.string().describe('When it was requested.')})
+    .object({requestedAt: z.string().describe('Time of the request.')})
     .describe(what)
     .meta({id});
 const requestedCheck = requested('RequestedCheck', 'A requested check.');
@@ -164,14 +162,15 @@ function addHostname(app: App, deps: WriteDeps): void {
         params: projectParams,
         headers: ifMatch,
         body: schemas.newDomain,
-        description: 'The first becomes the primary, others redirect to it. The answer has the DNS records to create.',
+        description:
+          'The first hostname becomes the primary, others redirect to it. The answer has the DNS records if the first check is complete.',
         querystring: z.object({
           dryRun: z
             .enum(['true', 'false'])
             .default('false')
             .describe(
-              '`true`: nothing is written; 200 then, with what would stand: refused by the project or by the plan, or looked at next. ' +
-                'The DNS is not asked, nor who holds the hostname.',
+              '`true`: changes nothing. The answer is 200 with the later state: refused by the project or the plan, or checked next. ' +
+                'DNS and the owner of the hostname are not checked.',
             ),
         }),
         response: answers({200: schemas.host, 201: schemas.host}, errors),
@@ -205,12 +204,12 @@ function putHostname(app: App, deps: WriteDeps): void {
       schema: {
         operationId: 'setHostname',
         answerHeaders: ['ETag'],
-        summary: 'Add a hostname, or set how it redirects',
+        summary: 'Add a hostname, or set its redirect status',
         tags,
         params: hostParams,
         headers: ifMatch,
         body: putBody,
-        description: 'As often as you like: the second time changes nothing.',
+        description: 'A repeated request changes nothing.',
         response: answers({200: schemas.host}, errors),
       },
     },
@@ -234,13 +233,13 @@ function removeHostname(app: App, deps: WriteDeps): void {
       config,
       schema: {
         operationId: 'removeHostname',
-        summary: 'Remove a hostname: its traffic stops at once',
+        summary: 'Remove a hostname and stop its traffic at once',
         tags,
         params: hostParams,
         headers: ifMatch,
         description:
-          'The primary can be removed last: while others redirect to it, make another one the primary first. ' +
-          'A former primary, which is served until the new primary is Live, can be removed as well.',
+          'You can remove the primary last. While other hostnames redirect to it, make another hostname the primary first. ' +
+          'You can also remove a former primary, which is served until the new primary is Live.',
         response: answers({204: z.null()}, errors),
       },
     },
@@ -266,7 +265,7 @@ function makeItPrimary(app: App, deps: WriteDeps): void {
         tags,
         params: hostParams,
         headers: ifMatch,
-        description: 'The primary of before redirects to it. Both are served all the while.',
+        description: 'The former primary redirects to it. Both are served during the change.',
         response: answers({200: schemas.domains}, errors),
       },
     },
@@ -304,12 +303,12 @@ function verify(app: App, {store, writer, now, audit}: WriteDeps): void {
       config: {...config, right: {verb: 'update'}},
       schema: {
         operationId: 'verifyHostname',
-        summary: 'Verify, or re-verify, now',
+        summary: 'Check DNS now (Verify and Re-verify)',
         tags,
         params: hostParams,
         description:
-          'One check at once of all hostnames of the project; where a certificate is overdue, a fresh attempt. ' +
-          'Read the hostname, or its events, for what came of it.',
+          'Checks all hostnames of the project once. An overdue certificate gets a fresh attempt. ' +
+          'Read the hostname or its events for the result.',
         response: answers({202: requestedCheck}, ['not-found', 'kubernetes-failed']),
       },
     },
@@ -329,13 +328,13 @@ function reissue(app: App, {store, writer, now, audit}: WriteDeps): void {
       config: {...config, right: {verb: 'update'}},
       schema: {
         operationId: 'reissueCertificates',
-        summary: 'Get new certificates with new keys',
+        summary: 'Request new certificates with new keys',
         tags,
         params: hostParams,
         description:
-          "New certificates with new private keys for all hostnames of the project, within the certificate authority's limits. " +
-          'The present certificates are served until the new ones are there. The certificate authority does not revoke the ' +
-          'former ones. Read the domains until `reissuedFor` is `requestedAt`; the message of a hostname says what it waits for.',
+          "Orders new certificates with new private keys for all hostnames of the project, within the certificate authority's limits. " +
+          'The present certificates are served until the new ones are ready. The certificate authority does not revoke the ' +
+          'former ones. Read the domains until `reissuedFor` is `requestedAt`. The message of a hostname has the cause of a delay.',
         response: answers({202: requestedReissue}, ['not-found', 'kubernetes-failed']),
       },
     },

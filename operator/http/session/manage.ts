@@ -20,19 +20,19 @@ const tags = ['Page'];
 const config = {scope: 'keys:write'} as const;
 const listed = z
   .object({
-    id: z.string().describe('Names the session, and signs nobody in.'),
-    subject: z.string().nullable().describe("The platform's name for its user; null if the link named none."),
-    madeBy: z.string().describe('Who created the link or typed a key: ApiKey NAME or ServiceAccount NAMESPACE/NAME.'),
-    scopes: z.array(z.string()).describe('What it allows.'),
-    started: schemas.time('When it began.'),
-    ends: schemas.time('When it ends.'),
+    id: z.string().describe('Name of the session. It cannot be used to sign in.'),
+    subject: z.string().nullable().describe("The platform's name for its user. Null if the link names none."),
+    madeBy: z.string().describe('Creator of the link, or the typed key: ApiKey NAME or ServiceAccount NAMESPACE/NAME.'),
+    scopes: z.array(z.string()).describe('Permissions of the session.'),
+    started: schemas.time('Start of the session.'),
+    ends: schemas.time('End of the session.'),
   })
   .describe('A session of the page.')
   .meta({id: 'Session'});
 const sessionPage = schemas.list('SessionPage', listed, 'Sessions of the namespace, by id.');
 const endedSessions = z
-  .object({ended: z.int32().describe('Sessions that were ended.')})
-  .describe('What was ended.')
+  .object({ended: z.int32().describe('Number of ended sessions.')})
+  .describe('Ended sessions.')
   .meta({id: 'EndedSessions'});
 const params = z.object({
   id: z
@@ -90,7 +90,7 @@ function endById(app: App, {sessions, audit}: ManageDeps): void {
         tags,
         params,
         description:
-          'Its requests are refused at once, and its event streams end, on other replicas within 15 seconds.',
+          'The API refuses its requests at once, and ends its event streams. Other replicas do so within 15 seconds.',
         response: answers({204: z.null()}, ['invalid-input']),
       },
     },

@@ -54,21 +54,21 @@ const newLink = z
   .strictObject({
     scopes: scopes
       .default(['domains:read', 'domains:write'])
-      .describe('What it lets somebody do; never more than the caller may.'),
+      .describe('Permissions of the session, at most those of the caller.'),
     returnUrl: web
       .optional()
-      .describe('Where the page leads back to: a URL of the platform, of an origin in `api.page.returnOrigins`.'),
+      .describe(
+        'Target of the link back on the page: a URL of the platform, with an origin in `api.page.returnOrigins`.',
+      ),
     subject: subject.optional(),
-    project: schemas.projectName
-      .optional()
-      .describe('The project whose domains it opens; default: the list of projects.'),
+    project: schemas.projectName.optional().describe('The project that the page opens. Default: the list of projects.'),
   })
-  .describe('What the link is for.')
+  .describe('Options of the link.')
   .meta({id: 'NewSignInLink'});
 const madeLink = z
   .object({
-    url: z.string().describe("Send the customer's browser there. It works once, within five minutes."),
-    expires: schemas.time('Until when it must have been followed.'),
+    url: z.string().describe("The link for the customer's browser. It works once, within five minutes."),
+    expires: schemas.time('End of the link.'),
   })
   .describe('A link that signs in.')
   .meta({id: 'SignInLink'});
@@ -137,12 +137,12 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
       config: {scope: 'keys:write'},
       schema: {
         operationId: 'createSignInLink',
-        summary: 'Make a link that signs in to the page',
+        summary: 'Create a sign-in link to the page',
         tags: ['Page'],
         body: newLink,
         description:
-          "For the platform's backend, which knows who its customer is: it sends their browser to the link. " +
-          'The page then reaches this namespace alone.',
+          "For the platform's backend, which has identified the customer: it sends the customer's browser to the link. " +
+          'The page then reaches only this namespace.',
         response: answers({201: madeLink}, ['invalid-input', 'links-by-keys-off', 'body-too-large', 'media-type']),
       },
     },
@@ -152,7 +152,7 @@ function makeLink(app: App, deps: SessionRoutesDeps): void {
       refuseMore(caller, request.body.scopes);
       refuseReturn(request.body.returnUrl, caller, deps);
       if (caller.kind === 'session')
-        throw new Problem('scope-missing', "A link is made by the platform's backend or by a key, not by the page.");
+        throw new Problem('scope-missing', "The platform's backend or a key creates links. The page cannot.");
       await gate.passBeside(
         signInPool(caller.kind, caller.tenant),
         'sign-ins',
@@ -211,7 +211,7 @@ function readSession(app: App, {tenantOf}: SessionRoutesDeps): void {
     async (request) => {
       const caller = callerOf(request);
       if (caller.kind !== 'session')
-        throw new Problem('not-found', 'This is for the page. GET /v1/account says who you are.');
+        throw new Problem('not-found', 'This path is for the page. GET /v1/account shows your account.');
       return view(caller.session, tenantOf);
     },
   );
@@ -235,7 +235,7 @@ function refuseKeys(caller: Actor, {linksByKeys}: SessionRoutesDeps): void {
   if (linksByKeys || caller.kind === 'session' || (caller.kind === 'backend' && !caller.isTenants)) return;
   throw new Problem(
     'links-by-keys-off',
-    "Only the platform's backend creates links here. The platform allows keys by the value api.page.linksByKeys.",
+    "Only the platform's backend creates links here. The platform can allow keys with the value api.page.linksByKeys.",
   );
 }
 
@@ -245,7 +245,7 @@ function refuseReturn(returnUrl: string | undefined, caller: Actor, {returnOrigi
   if (returnOrigins.length === 0 && caller.kind === 'backend' && !caller.isTenants) return;
   const message =
     `must be a URL of one of the platform's origins (api.page.returnOrigins` +
-    `${returnOrigins.length === 0 ? ', which names none' : `: ${returnOrigins.join(', ')}`}). Leave it out, or ask the platform`;
+    `${returnOrigins.length === 0 ? ', which is empty' : `: ${returnOrigins.join(', ')}`}). Leave it out, or ask the platform`;
   throw new Problem('invalid-input', `body.returnUrl: ${message}.`, {
     errors: [{field: 'body.returnUrl', message}],
   });
@@ -289,7 +289,7 @@ function grantOf(
   if (until !== undefined) {
     throw new Problem(
       'key-banned',
-      `This key is banned until ${timestamp(until * 1000)}, because it went on sending requests although each was refused.`,
+      `This key is banned until ${timestamp(until * 1000)}, because it continued to send requests although each was refused.`,
       {headers: {'retry-after': String(Math.max(1, until - Math.floor(now() / 1000)))}},
     );
   }

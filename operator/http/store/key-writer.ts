@@ -45,7 +45,7 @@ export class KeyWriter {
     if (!same)
       throw new Problem(
         'key-exists',
-        `There is a key ${name} with other properties. Choose another name, rotate it, or revoke it first.`,
+        `A key ${name} with other properties exists already. Choose another name, rotate that key, or revoke it first.`,
       );
     return {key: found};
   }
@@ -66,7 +66,7 @@ export class KeyWriter {
     if (until !== undefined && !dropPrevious)
       throw new Problem(
         'rotation-under-way',
-        `The key ${name} was rotated, and its previous token is accepted until ${until}. Wait until then, or send dropPrevious: true, ` +
+        `The key ${name} was rotated, and its previous token is valid until ${until}. Wait until then, or send dropPrevious: true, ` +
           'which ends that token now.',
         {until},
       );
@@ -88,7 +88,7 @@ export class KeyWriter {
         if (!isInvalid(error)) throw error;
         throw new Problem(
           'changed-meanwhile',
-          `Somebody else has changed the key ${name} at the same time. Read it, and decide anew.`,
+          `Another request has changed the key ${name} at the same time. Read the key, and repeat your request if it still applies.`,
         );
       });
     this.#cache.observe(written);

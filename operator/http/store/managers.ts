@@ -170,7 +170,7 @@ export class ManagedElsewhere extends Problem {
     super(
       'managed-elsewhere',
       `${what} is managed by ${platformConfiguration}, not by this API: another program wrote it and may write it again. ` +
-        'Change it where it comes from, or ask the platform to hand it back to this API.',
+        'Change it in that program, or ask the platform to hand it back to this API.',
       {manager: platformConfiguration},
     );
     this.manager = manager;

@@ -65,7 +65,7 @@ export class ObjectStore {
   /** Throws `not-found`, in the same words whether it is missing or another's. */
   project(namespace: string, name: string): Project {
     const found = this.findProject(namespace, name);
-    if (!found) throw new Problem('not-found', 'There is no such project.');
+    if (!found) throw new Problem('not-found', 'The project does not exist.');
     return found;
   }
 
@@ -86,7 +86,7 @@ export class ObjectStore {
   /** Throws `not-found`. */
   key(namespace: string, name: string): OwnedKey {
     const found = this.#caches.keys.get(`${namespace}/${name}`);
-    if (!found) throw new Problem('not-found', 'There is no such key.');
+    if (!found) throw new Problem('not-found', 'The key does not exist.');
     return found;
   }
 

@@ -20,6 +20,8 @@ test('A kind has its names, its scope, and what is refused of its spec', () => {
     'Scope: namespace. List with `kubectl get customdomains.doorplate.dev` or `kubectl get dpdom`. ' +
       'Select objects with `--field-selector spec.primary=VALUE` or `--field-selector spec.projectRef.name=VALUE`.\n',
   );
-  expect(page).toContain('Scope: cluster. List with `kubectl get domainclaims.doorplate.dev` or `kubectl get dpclaim`.\n');
+  expect(page).toContain(
+    'Scope: cluster. List with `kubectl get domainclaims.doorplate.dev` or `kubectl get dpclaim`.\n',
+  );
   expect(page).toMatch(/Refused:\n\n- /);
 });
