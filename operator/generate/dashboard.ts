@@ -24,12 +24,12 @@ const hostnames: readonly Panel[] = [
   },
   {
     title: 'Who must act',
-    description: 'Hostnames that are not done, by whose turn it is.',
+    description: 'Hostnames with a next step, by the party that must act.',
     queries: [['sum by (waiting_for) (doorplate_hostnames_waiting{SELECTOR})', '{{waiting_for}}']],
   },
   {
-    title: 'Why, and since when',
-    description: 'How many wait for the same reason, and for how many seconds the oldest of them does.',
+    title: 'Reasons and waiting time',
+    description: 'Number of hostnames for each reason, and seconds since the oldest one has it.',
     as: 'table',
     queries: [
       ['sum by (waiting_for, reason) (doorplate_hostnames_waiting{SELECTOR}) > 0', 'hostnames'],
@@ -41,19 +41,19 @@ const hostnames: readonly Panel[] = [
   },
   {
     title: 'From added to verified',
-    description: 'How long the hostnames of the last day took.',
+    description: 'Duration for the hostnames of the last day.',
     unit: 's',
     queries: quantiles('doorplate_added_to_verified_seconds', '1d'),
   },
   {
     title: 'From verified to Live',
-    description: 'How long the hostnames of the last day took.',
+    description: 'Duration for the hostnames of the last day.',
     unit: 's',
     queries: quantiles('doorplate_verified_to_live_seconds', '1d'),
   },
   {
     title: 'Claims',
-    description: 'Hostnames that are proven: held, or kept for the tenant that removed them.',
+    description: 'Claims of hostnames: attached, or reserved for the tenant that removed them.',
     queries: [['sum by (state) (doorplate_claims{SELECTOR})', '{{state}}']],
   },
 ];
@@ -65,15 +65,15 @@ const certificates: readonly Panel[] = [
     queries: [['sum by (state) (doorplate_certificates{SELECTOR})', '{{state}}']],
   },
   {
-    title: 'The first to end',
-    description: 'Until the first certificate in use ends.',
+    title: 'Next expiry',
+    description: 'Time until the first certificate in use expires.',
     unit: 's',
     as: 'stat',
     queries: [['min(doorplate_certificate_expiry_timestamp_seconds{SELECTOR}) - time()', 'left']],
   },
   {
     title: 'Order budget',
-    description: 'What of the budget of the ACME account is used.',
+    description: 'Used share of the budget of the ACME account.',
     unit: 'percentunit',
     queries: [
       [
@@ -84,13 +84,13 @@ const certificates: readonly Panel[] = [
     ],
   },
   {
-    title: 'Orders in line',
-    description: 'Hostnames whose order waits for room in that budget.',
+    title: 'Order queue',
+    description: 'Hostnames whose orders wait for that budget.',
     queries: [['sum(doorplate_orders_waiting{SELECTOR})', 'waiting']],
   },
   {
     title: 'Certificates to move',
-    description: 'Certificates in use that are still of another issuer than issuerRef.',
+    description: 'Certificates in use from another issuer than issuerRef.',
     queries: [['sum(doorplate_certificates_to_move{SELECTOR})', 'to move']],
   },
 ];
@@ -98,13 +98,13 @@ const certificates: readonly Panel[] = [
 const outside: readonly Panel[] = [
   {
     title: 'DNS checks',
-    description: 'A second, by verdict.',
+    description: 'Each second, by verdict.',
     unit: 'reqps',
     queries: [[rate('doorplate_dns_checks_total', 'verdict'), '{{verdict}}']],
   },
   {
-    title: 'How long DNS checks take',
-    description: 'The 95th percentile, by what was found.',
+    title: 'Duration of DNS checks',
+    description: 'The 95th percentile, by result.',
     unit: 's',
     queries: [
       [
@@ -114,14 +114,14 @@ const outside: readonly Panel[] = [
     ],
   },
   {
-    title: 'Looks at the edge',
-    description: 'A second: presented a certificate, or unreachable.',
+    title: 'Edge probes',
+    description: 'Each second: presented a certificate, or unreachable.',
     unit: 'reqps',
     queries: [[rate('doorplate_edge_probes_total', 'result'), '{{result}}']],
   },
   {
     title: 'Preflight',
-    description: 'What was asked when the operator began to lead: 1 where all is well, 0 where something is missing.',
+    description: 'Preflight checks of the leading operator: 1 if the check is good, 0 if it failed.',
     as: 'stat',
     queries: [['min by (question) (doorplate_preflight_ok{SELECTOR})', '{{question}}']],
   },
@@ -129,37 +129,37 @@ const outside: readonly Panel[] = [
 
 const processes: readonly Panel[] = [
   {
-    title: 'Pods that answer',
+    title: 'Reachable Pods',
     description: 'By role.',
     as: 'stat',
     queries: [['sum by (role) (up{SELECTOR})', '{{role}}']],
   },
   {
     title: 'Reconciles',
-    description: 'A second, by controller and result.',
+    description: 'Each second, by controller and result.',
     unit: 'reqps',
     queries: [[rate('controller_runtime_reconcile_total', 'controller, result'), '{{controller}} {{result}}']],
   },
   {
-    title: 'Keys that wait for a worker',
+    title: 'Keys in the queue',
     description: 'By controller.',
     queries: [['sum by (controller) (workqueue_depth{SELECTOR})', '{{controller}}']],
   },
   {
     title: 'Requests to the API server',
-    description: 'A second, by status.',
+    description: 'Each second, by status.',
     unit: 'reqps',
     queries: [[rate('rest_client_requests_total', 'code'), '{{code}}']],
   },
   {
     title: 'Memory',
-    description: 'Of each Pod.',
+    description: 'Memory of each Pod.',
     unit: 'bytes',
     queries: [['process_resident_memory_bytes{SELECTOR}', '{{role}} {{pod}}']],
   },
   {
     title: 'Event loop',
-    description: 'For how long it stood still: the 99th percentile.',
+    description: 'Delay of the event loop: the 99th percentile.',
     unit: 's',
     queries: [['nodejs_eventloop_lag_p99_seconds{SELECTOR}', '{{role}} {{pod}}']],
   },
@@ -168,19 +168,19 @@ const processes: readonly Panel[] = [
 const api: readonly Panel[] = [
   {
     title: 'Answers of the API',
-    description: 'A second, by status.',
+    description: 'Each second, by status.',
     unit: 'reqps',
     queries: [[rate('doorplate_api_request_duration_seconds_count', 'status'), '{{status}}']],
   },
   {
-    title: 'How long answers take',
-    description: 'Those of the last five minutes.',
+    title: 'Duration of answers',
+    description: 'Answers of the last five minutes.',
     unit: 's',
     queries: quantiles('doorplate_api_request_duration_seconds', '5m'),
   },
   {
-    title: 'Refused',
-    description: 'Requests a second, and API keys that are banned now.',
+    title: 'Refused requests',
+    description: 'Requests each second, and banned API keys.',
     queries: [
       [rate('doorplate_api_refusals_total', 'why'), '{{why}}'],
       ['sum(doorplate_bans_active{SELECTOR})', 'banned keys'],
@@ -188,7 +188,7 @@ const api: readonly Panel[] = [
   },
   {
     title: 'Event streams',
-    description: 'Streams that are open, events a second, and streams that end a second by why.',
+    description: 'Open streams, events each second, and ended streams each second by cause.',
     queries: [
       ['sum(doorplate_api_event_streams{SELECTOR})', 'open'],
       ['sum(rate(doorplate_api_events_sent_total{SELECTOR}[5m]))', 'events'],
@@ -198,7 +198,7 @@ const api: readonly Panel[] = [
 ];
 
 const rows = {
-  'Hostnames: what waits for whom': hostnames,
+  Hostnames: hostnames,
   Certificates: certificates,
   'DNS and the edge': outside,
   'The API': api,

@@ -33,7 +33,7 @@ This page lists the DNS records that hostnames need, and the words that each DNS
 |---|---|
 | below a domain, such as \`docs.example.com\` | a **CNAME** to the default hostname of its project. Every provider has this record |
 | an apex, such as \`example.com\` | a record to the edge, in the words of the provider, and a **TXT** at \`_doorplate-challenge\` |
-| behind a CDN, such as Cloudflare with the proxy on | the records of the CDN, a **TXT** at \`_doorplate-challenge\` ([Behind a CDN](#behind-a-cdn)) |
+| behind a CDN, such as Cloudflare's proxy | the records of the CDN, a **TXT** at \`_doorplate-challenge\` ([Behind a CDN](#behind-a-cdn)) |
 
 An apex cannot have a CNAME beside its other records (RFC 1034, 3.6.2). Its addresses are the same for all customers, so the TXT record
 verifies the tenant.
@@ -55,9 +55,8 @@ of the zone. With \`dns.mode: RecursiveOnly\` it does not query them, so the rec
 ## Records at an apex
 
 For a provider with \`A\` and \`AAAA\` only, \`edge.addresses\` must list at most four single addresses and no networks. With
-\`edge.service\`,
-the Service must have addresses and no name. The data comes from the providers' own pages, or from DNSControl, which uses their APIs. It was
-checked in November 2026, and Doorplate's tests do not cover it.
+\`edge.service\`, the Service must have addresses and no name. The data comes from the providers' own pages, or from DNSControl,
+which uses their APIs. It was checked in November 2026, and Doorplate's tests do not cover it.
 
 | provider | record at the apex | note | source |
 |---|---|---|---|
@@ -79,9 +78,8 @@ Keep the TXT record. The hostname stays verified only while the record exists.
 ### Too many redirects
 
 Browsers can show \`ERR_TOO_MANY_REDIRECTS\` although the status is \`Live\`. The cause is a CDN that connects to the origin over
-plain HTTP,
-which always redirects to HTTPS. With Cloudflare this is the mode Flexible. Doorplate cannot see it, because it connects to the edge and not
-to the CDN. Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
+plain HTTP, which always redirects to HTTPS. With Cloudflare this is the mode Flexible. Doorplate cannot see it, because it
+connects to the edge and not to the CDN. Switch the CDN to HTTPS for the origin, as in step 4, then clear its cache.
 
 ### Live hostnames behind a CDN
 

@@ -22,23 +22,23 @@ type Makers = ReturnType<typeof makersFor>;
 /** Metrics of each controller's queue. */
 function queueMetrics({counter, gauge, histogram}: Makers) {
   return {
-    queueDepth: gauge('workqueue_depth', 'Keys that wait for a worker.', 'name', 'controller'),
-    queueAdds: counter('workqueue_adds_total', 'Keys that became due.', 'name', 'controller'),
+    queueDepth: gauge('workqueue_depth', 'Keys in the queue.', 'name', 'controller'),
+    queueAdds: counter('workqueue_adds_total', 'Keys added to the queue.', 'name', 'controller'),
     queueDuration: histogram(
       'workqueue_queue_duration_seconds',
-      'How long a due key waited for a worker.',
+      'Waiting time of a key in the queue.',
       queueBuckets,
       'name',
       'controller',
     ),
     workDuration: histogram(
       'workqueue_work_duration_seconds',
-      'How long a key was worked on.',
+      'Processing time of a key.',
       queueBuckets,
       'name',
       'controller',
     ),
-    queueRetries: counter('workqueue_retries_total', 'Keys put back after a failure.', 'name', 'controller'),
+    queueRetries: counter('workqueue_retries_total', 'Keys added again after a failure.', 'name', 'controller'),
   };
 }
 
@@ -54,17 +54,21 @@ function reconcileMetrics({counter, gauge, histogram}: Makers) {
     reconcileErrors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed.', 'controller'),
     terminalErrors: counter(
       'controller_runtime_terminal_reconcile_errors_total',
-      'Reconciles that failed and are not retried.',
+      'Failed reconciles without a retry.',
       'controller',
     ),
     reconcileTime: histogram(
       'controller_runtime_reconcile_time_seconds',
-      'How long a reconcile took.',
+      'Duration of reconciles.',
       reconcileBuckets,
       'controller',
     ),
-    activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles that run now.', 'controller'),
-    maxWorkers: gauge('controller_runtime_max_concurrent_reconciles', 'Reconciles that may run at once.', 'controller'),
+    activeWorkers: gauge('controller_runtime_active_workers', 'Running reconciles.', 'controller'),
+    maxWorkers: gauge(
+      'controller_runtime_max_concurrent_reconciles',
+      'Maximum number of reconciles at the same time.',
+      'controller',
+    ),
   };
 }
 
@@ -80,13 +84,16 @@ function otherMetrics({counter, gauge}: Makers) {
     ),
     leaderElectionStatus: gauge(
       'leader_election_master_status',
-      '1 while this process leads, or need not ask; else 0. By lease.',
+      '1 if this process leads or needs no election, otherwise 0. By lease.',
       'name',
     ),
-    eventsDropped: counter('events_dropped_total', 'Events that were not written: too many at once, or refused.'),
+    eventsDropped: counter(
+      'events_dropped_total',
+      'Dropped Events: too many at the same time, or refused by the API server.',
+    ),
     unreadableObjects: gauge(
       'cache_unreadable_objects',
-      'Objects that are passed over because nothing can be made of them; the log names each.',
+      'Objects that this process cannot read and ignores. The log names each object.',
       'resource',
     ),
   };

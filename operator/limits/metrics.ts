@@ -36,31 +36,31 @@ export function limitMetrics(registry: Registry, figures: LimitFigures): Metric[
     });
   return [
     byResult(registry, 'doorplate_limit_decisions_total', {
-      help: 'Requests that the limiter decided, by result: admitted or refused.',
+      help: 'Decisions of the limiter, by result: admitted or refused.',
       values: () => ({...figures.decisions()}),
     }),
     gauge(
       'doorplate_limits_store_up',
-      '1 while quota is reserved in the ledger or in Valkey, 0 while this process counts in memory only.',
+      '1 if this process reserves quota in the ledger or in Valkey, 0 if it counts in memory only.',
       () => (figures.storeIsDown() ? 0 : 1),
     ),
-    counter('doorplate_limits_store_failures_total', 'Times that the ledger or Valkey could no longer be asked.', () =>
+    counter('doorplate_limits_store_failures_total', 'Losses of the connection to the ledger or Valkey.', () =>
       figures.storeFailures(),
     ),
-    counter('doorplate_bans_total', 'Bans of API keys that this process began.', () => figures.bansBegun()),
-    gauge('doorplate_bans_active', 'API keys that are banned now.', () => figures.activeBans()),
+    counter('doorplate_bans_total', 'Bans of API keys by this process.', () => figures.bansBegun()),
+    gauge('doorplate_bans_active', 'Banned API keys.', () => figures.activeBans()),
     gauge(
       'doorplate_clock_offset_seconds',
-      "How far the system's clock is ahead of the time that limits go by: a clock that was set is not believed.",
+      "Lead of the system's clock over the time of the limits, which ignores changes of the system's clock.",
       () => figures.clockOffsetMs() / 1000,
     ),
     counter(
       'doorplate_usage_lost_total',
-      'Requests that usage does not show, because it could not be stored for too long.',
+      'Requests missing from usage, because usage could not be stored for too long.',
       () => figures.usageLost(),
     ),
     byResult(registry, 'doorplate_audit_records_total', {
-      help: 'Changes through the API, by what became of their record for GET /v1/audit: written or lost. The log has all of them.',
+      help: 'Audit records for GET /v1/audit, by result: written or lost. The log has all records.',
       values: () => ({...figures.journaled()}),
     }),
   ];

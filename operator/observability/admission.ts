@@ -13,18 +13,18 @@ export function denies({enabled, mode, scope}: AdmissionPolicy): {account: boole
   return {account, other: account && scope === 'All'};
 }
 
-const whatFollows = 'whoever may write an Ingress can have any hostname';
+const whatFollows = 'each user with rights on Ingress can take any hostname';
 
 function gapOf({enabled, mode}: AdmissionPolicy): string {
   if (!enabled) return `The admission policy is off (admissionPolicy.enabled): ${whatFollows}`;
   return mode === 'Deny'
-    ? `Others' routes are refused in namespaces of an Account alone (admissionPolicy.scope is Accounts): in all others ${whatFollows}`
-    : `Others' routes are refused nowhere (admissionPolicy.mode is ${mode}): ${whatFollows}`;
+    ? `Only namespaces of an Account refuse routes of other writers (admissionPolicy.scope is Accounts): in all others ${whatFollows}`
+    : `No namespace refuses routes of other writers (admissionPolicy.mode is ${mode}): ${whatFollows}`;
 }
 
 /** The Event at each start of an operator while the policy is not as strict as possible. */
 export function eventOfPolicy(policy: AdmissionPolicy): Omit<EventRecord, 'regarding'> | undefined {
   if (denies(policy).other) return undefined;
-  const note = `${gapOf(policy)}. What mode Deny with scope All would refuse of what stands: kubectl doorplate policy check.`;
+  const note = `${gapOf(policy)}. To list the objects that mode Deny with scope All would refuse, run kubectl doorplate policy check.`;
   return {type: 'Warning', reason: 'OthersRoutesAllowed', action: 'Start', note};
 }

@@ -13,7 +13,7 @@ export function makeRegistry(): Registry {
 export function buildInfo(registry: Registry): void {
   new Gauge({
     name: 'doorplate_build_info',
-    help: 'Always 1. The label has the version of Doorplate.',
+    help: 'Always 1. The label is the version of Doorplate.',
     labelNames: ['version'],
     registers: [registry],
   }).set({version}, 1);
@@ -26,40 +26,40 @@ const longBuckets = [5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 43_200, 8
 export const domainMetrics = (registry: Registry) => ({
   dnsChecks: new Counter({
     name: 'doorplate_dns_checks_total',
-    help: 'DNS checks of hostnames, by verdict: Proven or the reason.',
+    help: 'DNS checks of hostnames, by verdict: Proven (verified) or the reason.',
     labelNames: ['verdict'],
     registers: [registry],
   }),
   dnsDurations: new Histogram({
     name: 'doorplate_dns_check_duration_seconds',
-    help: 'How long DNS checks took, by what they found: Proven, Refuted, or Unknown where somebody could not be asked.',
+    help: 'Duration of DNS checks, by result: Proven (verified), Refuted, or Unknown if a server gave no answer.',
     labelNames: ['result'],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   }),
   addedToVerified: new Histogram({
     name: 'doorplate_added_to_verified_seconds',
-    help: 'How long hostnames took from being added to being proven by DNS; each attempt counts once.',
+    help: 'Time from the addition of a hostname to its verification through DNS. Each attempt counts once.',
     buckets: longBuckets,
     registers: [registry],
   }),
   verifiedToLive: new Histogram({
     name: 'doorplate_verified_to_live_seconds',
-    help: 'How long hostnames took from being proven to being seen on the edge with their certificate; each attempt counts once.',
+    help: 'Time from the verification of a hostname to its first presentation at the edge with its certificate. Each attempt counts once.',
     buckets: longBuckets,
     registers: [registry],
   }),
   edgeProbes: new Counter({
     name: 'doorplate_edge_probes_total',
-    help: 'Looks at an address of the edge: presented (a certificate) or unreachable.',
+    help: 'Edge probes, by result: presented (a certificate) or unreachable.',
     labelNames: ['result'],
     registers: [registry],
   }),
   edgeSearches: new Counter({
     name: 'doorplate_edge_searches_total',
     help:
-      'Times that the addresses of the edge were asked for, by edge.hostname or by the status of edge.service: found or failed. ' +
-      'After a failure what was known stays.',
+      'Lookups of the addresses of the edge, with edge.hostname or the status of edge.service, by result: found or failed. ' +
+      'After a failure the known addresses stay.',
     labelNames: ['result'],
     registers: [registry],
   }),
@@ -68,8 +68,8 @@ export const domainMetrics = (registry: Registry) => ({
     const gauge = new Gauge({
       name: 'doorplate_admission_policy_denies',
       help:
-        "Whether the admission policy refuses others' routes, certificates and Secrets of hostnames (1 or 0), " +
-        'in the namespaces of an Account (account) and in all others (other).',
+        '1 if the admission policy refuses routes, certificates and Secrets of other writers, otherwise 0. The label is account for ' +
+        'namespaces of an Account, and other for all other namespaces.',
       labelNames: ['namespaces'],
       registers: [registry],
     });
@@ -77,7 +77,7 @@ export const domainMetrics = (registry: Registry) => ({
   },
   lookErrors: new Counter({
     name: 'doorplate_look_errors_total',
-    help: 'DNS checks and edge probes that failed unexpectedly.',
+    help: 'DNS checks and edge probes with an unexpected error.',
     registers: [registry],
   }),
 });
@@ -86,39 +86,39 @@ export const domainMetrics = (registry: Registry) => ({
 export const apiMetrics = (registry: Registry) => ({
   answers: new Histogram({
     name: 'doorplate_api_request_duration_seconds',
-    help: 'Answers of the API: how many, by path as it is registered, and how long they took.',
+    help: 'Number and duration of the answers of the API, by registered path.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.005, 0.025, 0.1, 0.5, 2, 10],
     registers: [registry],
   }),
   decisions: new Histogram({
     name: 'doorplate_authorize_duration_seconds',
-    help: "Requests to the platform's own APIs that were decided: how many, by the status that the client gets, and how long it took.",
+    help: "Number and duration of decisions about requests to the platform's own APIs, by the status of the client's answer.",
     labelNames: ['status'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2],
     registers: [registry],
   }),
   refusals: new Counter({
     name: 'doorplate_api_refusals_total',
-    help: 'Requests that were refused, by why: rate-limited or key-banned.',
+    help: 'Refused requests, by cause: rate-limited or key-banned.',
     labelNames: ['why'],
     registers: [registry],
   }),
   streams: new Gauge({
     name: 'doorplate_api_event_streams',
-    help: 'Event streams that are open now.',
+    help: 'Open event streams.',
     labelNames: ['route'],
     registers: [registry],
   }),
   streamEnds: new Counter({
     name: 'doorplate_api_event_streams_ended_total',
-    help: 'Event streams that ended, by why: client-left, not-read (the client did not read), access-ended, project-deleted or stopping.',
+    help: 'Ended event streams, by cause: client-left, not-read (the client did not read), access-ended, project-deleted or stopping.',
     labelNames: ['route', 'why'],
     registers: [registry],
   }),
   streamEvents: new Counter({
     name: 'doorplate_api_events_sent_total',
-    help: 'Events that were written to event streams.',
+    help: 'Events sent in event streams.',
     labelNames: ['route'],
     registers: [registry],
   }),

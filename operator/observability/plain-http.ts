@@ -3,7 +3,7 @@ import type {EventRecord} from '../kube/writes/events.ts';
 
 type PlainHttpEvent = Omit<EventRecord, 'regarding'>;
 
-const eachOfItsOwn = 'set plainHttp.shared to false, so that each hostname has an Ingress of its own';
+const eachOfItsOwn = 'set plainHttp.shared to false, so that each hostname has its own Ingress';
 
 /** Somebody's own Ingress without a host may answer in place of the shared one. Both `namespace/name`. */
 export const eventOfRival = (other: string, shared: string): PlainHttpEvent => ({
@@ -11,7 +11,7 @@ export const eventOfRival = (other: string, shared: string): PlainHttpEvent => (
   reason: 'PlainHttpContested',
   action: 'Watch',
   note:
-    `Ingress ${other} has no host, so that it may answer plain HTTP of every hostname in place of ${shared}. ` +
+    `Ingress ${other} has no host, so it may answer plain HTTP of every hostname in place of ${shared}. ` +
     `Give it a host or delete it, or ${eachOfItsOwn}.`,
 });
 
@@ -21,7 +21,7 @@ export const eventOfClass = (ingressClassName: string): PlainHttpEvent => ({
   reason: 'PlainHttpNotShared',
   action: 'Write',
   note:
-    `plainHttp.shared is true, which is for Traefik only, and IngressClass ${ingressClassName} belongs to another ` +
+    `plainHttp.shared is true, which is for Traefik only. IngressClass ${ingressClassName} belongs to another ` +
     'controller. Doorplate therefore has no Ingress without a host. Set plainHttp.shared to auto, and use the ' +
     "controller's own switch for HTTP to HTTPS: docs/how-to/ingress-classes.md.",
 });
@@ -33,5 +33,5 @@ export const eventOfTakenName = (shared: string): PlainHttpEvent => ({
   action: 'Write',
   note:
     `Ingress ${shared} has the name of Doorplate's Ingress for plain HTTP, but not its labels. Doorplate leaves it ` +
-    `unchanged, and creates its own as soon as that one is deleted. Delete it, or ${eachOfItsOwn}.`,
+    `unchanged, and creates its own Ingress after the deletion of the other one. Delete it, or ${eachOfItsOwn}.`,
 });

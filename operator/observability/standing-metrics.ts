@@ -58,88 +58,88 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_hostnames_waiting',
-    help: 'Hostnames that are not done: by who must act (Customer, Platform, CertificateAuthority, Nobody) and the reason, as in status.',
+    help: 'Hostnames with a next step, by the party that must act (Customer, Platform, CertificateAuthority, Nobody) and by reason.',
     labelNames: ['waiting_for', 'reason'],
     values: (s) => waiting(s, 'count'),
   },
   {
     name: 'doorplate_hostnames_waiting_since_timestamp_seconds',
-    help: 'Since when the one of them that waits the longest has had this reason, Unix time; absent while there is none.',
+    help: 'Start of the reason at the hostname that waits longest, Unix time. Absent without such hostnames.',
     labelNames: ['waiting_for', 'reason'],
     values: (s) => waiting(s, 'oldest'),
   },
   {
     name: 'doorplate_hostnames_degraded',
     help:
-      'Hostnames in the phase Live that do not work now, by reason as in status: EdgeNotServing, EdgeUnreachable or CertificateLost. ' +
-      'doorplate_hostnames{phase="Live"} counts them, too.',
+      'Hostnames in the phase Live that do not work now, by reason: EdgeNotServing, EdgeUnreachable or CertificateLost. ' +
+      'doorplate_hostnames{phase="Live"} counts them too.',
     labelNames: ['reason'],
     values: (s) => counted('reason', s.degraded()),
   },
   {
     name: 'doorplate_edge_address_serving',
     help:
-      'Whether an address of the edge serves a sample of three Live hostnames, probed every minute: 1 or 0 by address. 0 counts before ' +
-      'the fault is confirmed.',
+      '1 if an address of the edge serves a sample of three Live hostnames, otherwise 0. Doorplate probes them every minute. The ' +
+      'value is 0 even before the fault is confirmed.',
     labelNames: ['edge'],
     values: (s) => [...s.edgeAddresses()].map(([edge, serves]) => [{edge}, Number(serves)]),
   },
   {
     name: 'doorplate_certificates',
     help:
-      'Certificates that Doorplate has made, by state: Ready; Issuing (none yet, cert-manager is at it); NotReady; Expiring (should ' +
-      'have been renewed, has less than a third of its life left or has ended); Resting (of a removed hostname).',
+      'Certificates of Doorplate, by state: Ready; Issuing (no certificate yet, cert-manager issues it); NotReady; Expiring (overdue ' +
+      'for renewal, with less than a third of its life left, or expired); Resting (retained for a removed hostname).',
     labelNames: ['state'],
     values: (s) => counted('state', s.certificates()),
   },
   {
     name: 'doorplate_certificate_expiry_timestamp_seconds',
-    help: 'When the first of all certificates in use expires, Unix time; absent while there is none.',
+    help: 'End of the certificate in use that expires first, Unix time. Absent without certificates.',
     values: (s) => [[{}, s.firstEnd() / 1000]],
   },
   {
     name: 'doorplate_certificates_to_move',
-    help: 'Certificates in use of an issuer other than issuerRef: each moves when the order line has room, the first to expire first.',
+    help: 'Certificates in use from another issuer than issuerRef. Each moves when the order queue has room, the first to expire first.',
     values: (s) => [[{}, s.certificatesToMove()]],
   },
   {
     name: 'doorplate_claims',
-    help: 'Hostnames that are proven, by claim: Held, or Quarantined (kept for the tenant that removed it).',
+    help: 'Claims of hostnames, by state: Held (attached), or Quarantined (reserved for the tenant that removed the hostname).',
     labelNames: ['state'],
     values: (s) => counted('state', s.claims()),
   },
   {
     name: 'doorplate_orders_waiting',
-    help: 'Hostnames whose order waits for room in the budget of the ACME account.',
+    help: 'Hostnames in the order queue: their orders wait for budget of the ACME account.',
     values: (s) => [[{}, s.ordersWaiting()]],
   },
   {
     name: 'doorplate_order_budget_used',
-    help: 'Orders of the ACME account that count now, for each limit of budgets.account by the length of its window.',
+    help: 'Orders of the ACME account that count now, for each limit of budgets.account. The label is the length of its window.',
     labelNames: ['window_seconds'],
     values: (s) => budget(s, 'used'),
   },
   {
     name: 'doorplate_order_budget_limit',
-    help: 'Orders of the ACME account that may be made in a window of that length.',
+    help: 'Allowed orders of the ACME account in a window of that length.',
     labelNames: ['window_seconds'],
     values: (s) => budget(s, 'limit'),
   },
   {
     name: 'doorplate_customdomains_without_plan',
-    help: 'CustomDomains in a namespace whose Account, or its Plan, does not exist: nothing new is accepted there.',
+    help: 'CustomDomains in a namespace with a missing Account or Plan. Doorplate accepts no new hostnames there.',
     values: (s) => [[{}, s.domainsWithoutPlan()]],
   },
   {
     name: 'doorplate_plain_http_rivals',
-    help: "Others' Ingresses without a host, which may answer plain HTTP of every hostname in place of Doorplate's.",
+    help: "Ingresses of other writers without a host. They may answer plain HTTP of every hostname in place of Doorplate's Ingress.",
     values: (s) => [[{}, s.plainHttpRivals()]],
   },
   {
     name: 'doorplate_preflight_ok',
     help:
-      'What helm test asks, asked when the operator began to lead and again while anything failed: 1 or 0 by question; absent where it ' +
-      'is unknown.',
+      'Checks of helm test: 1 if good, 0 if failed, by question. The leading operator runs them at its start, and again while any ' +
+      'check fails. Absent if the result is unknown.',
     labelNames: ['question'],
     values: (s) => [...s.preflight()].map(([question, ok]) => [{question}, Number(ok)]),
   },

@@ -114,7 +114,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
         tags: ['Domains'],
         params: projectParams,
         description:
-          'Server-sent events. Each `domains` event contains the answer of GET .../domains. A stream costs one request, events cost none. ' +
+          'Server-sent events. Each `domains` event has the answer of GET .../domains. A stream costs one request, events cost none. ' +
           'Changes within a second are one event. ' +
           'Reconnect with `Last-Event-ID` after the time in `retry`. The stream ends with the project or the key.',
         produces: ['text/event-stream'],
