@@ -106,7 +106,7 @@ matchExpressions:
 {{- end }}
 
 {{- define "doorplate.admission.platform" -}}
-- name: not-by-the-platform # who may update Accounts
+- name: not-by-the-platform # users who may update Accounts
   expression: >-
     !authorizer.group('doorplate.dev').resource('accounts').check('update').allowed()
 {{- end }}
@@ -117,7 +117,7 @@ matchExpressions:
 {{- end }}
 
 {{- define "doorplate.admission.collectors" -}}
-- name: not-collected-by-kubernetes # the garbage collector, the end of a Namespace
+- name: not-collected-by-kubernetes # the garbage collector, and the deletion of a Namespace
   expression: >-
     request.operation != 'DELETE' || !(request.userInfo.username == 'system:kube-controller-manager'
     || 'system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))

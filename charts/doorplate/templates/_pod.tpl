@@ -2,7 +2,7 @@
 {{- define "doorplate.image" -}}
 {{- with .Values.image }}
 {{- if not .repository }}
-{{- fail "image.repository is not set. Nobody publishes an image of Doorplate: build one with `make release`, push it to a registry of yours, and set image.repository to where it is. docs/how-to/install.md has the commands" }}
+{{- fail "image.repository is not set. No prebuilt image is published. Build the image with `make release`, push it to your registry, and set image.repository to its name. The page Install (docs/how-to/install.md) has the commands" }}
 {{- end }}
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end }}
@@ -43,7 +43,7 @@ has the rights of this ServiceAccount.
 {{- end }}
 {{- range $values.extraEnv }}
 {{- if has .name $env }}
-{{- fail (printf "%s.extraEnv sets %s, which is set already: by another entry, by the chart, or by heapMegabytes, caBundle, proxy or valkey. Remove the entry" $as .name) }}
+{{- fail (printf "%s.extraEnv sets %s, but another entry, the chart, heapMegabytes, caBundle, proxy or valkey sets it already. Remove the entry" $as .name) }}
 {{- end }}
 {{- $env = append $env .name }}
 {{- end }}
@@ -115,7 +115,7 @@ spec:
       {{- end }}
       {{- end }}
       {{- end }}
-      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe says why it did not start
+      terminationMessagePolicy: FallbackToLogsOnError # kubectl describe shows the cause of a failed start
       securityContext: {{ $root.Values.securityContext | default dict | toJson }}
       resources: {{ toJson $values.resources }}
       volumeMounts:
