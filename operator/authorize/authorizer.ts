@@ -77,7 +77,7 @@ export class Authorizer {
       (error: unknown): AuthorizeDecision => {
         if (error instanceof Problem) return refused(error, told);
         log.error({err: error}, 'a request could not be decided');
-        return refused(new Problem('internal-error', 'Something went wrong here.'), {
+        return refused(new Problem('internal-error', 'The API has an internal fault.'), {
           ...gate.headersFor(address),
           ...told,
         });
@@ -99,7 +99,7 @@ export class Authorizer {
     const caller = await gate.passKey({authorization, address}, (headers) => Object.assign(told, headers));
     if (scope === undefined || !isScope(scope)) {
       this.#deps.log.error({scope}, 'the proxy does not say which scope a request needs, such as reports:read, or any');
-      throw new Problem('internal-error', 'The proxy in front of this API is not set up: it names no scope.');
+      throw new Problem('internal-error', 'The proxy in front of this API names no scope in its configuration.');
     }
     if (scope !== 'any' && !caller.key.spec.scopes.includes(scope)) {
       throw new Problem('scope-missing', `This needs a key with the scope ${scope}.`, {scope});

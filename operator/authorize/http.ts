@@ -98,7 +98,7 @@ async function answer(
 }
 
 const nowhere = (): Problem =>
-  new Problem('not-found', 'There is /authorize/<scope>/, with a scope such as reports:read, or any.');
+  new Problem('not-found', 'The path must be /authorize/<scope>/, with a scope such as reports:read, or any.');
 
 function refusal(
   problem: Problem,

@@ -163,7 +163,7 @@ function addHostname(app: App, deps: WriteDeps): void {
         headers: ifMatch,
         body: schemas.newDomain,
         description:
-          'The first hostname becomes the primary, others redirect to it. The answer has the DNS records if the first check is complete.',
+          'The first hostname becomes the primary, others redirect to it. The answer has the DNS records to create.',
         querystring: z.object({
           dryRun: z
             .enum(['true', 'false'])
