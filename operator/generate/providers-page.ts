@@ -22,8 +22,7 @@ const cdnRow = ({name, networks, hosts, source}: (typeof knownCdns)[number]): st
   return `| ${name} | ${hosts.map((host) => `\`${host}\``).join(', ')} | ${addresses} | ${source} |\n`;
 };
 
-/** The page, whole. */
-export const providersPage =
+const ofProviders =
   (): string => `<!-- Generated from operator/domain/verification/providers.ts and cdns.ts by \`make crds\`. Do not edit. -->
 # DNS providers
 
@@ -61,7 +60,9 @@ which uses their APIs. It was checked in November 2026, and Doorplate's tests do
 | provider | record at the apex | note | source |
 |---|---|---|---|
 ${providers.map(row).join('')}
-## Behind a CDN
+`;
+
+const ofCdns = (): string => `## Behind a CDN
 
 A content delivery network (CDN) answers for the hostname with its own addresses or name. DNS does not show the origin of the CDN, so
 Doorplate cannot see the CNAME. Verify the hostname with a TXT record:
@@ -99,3 +100,6 @@ table replaces the row. The networks come from public copies of each list in Nov
 | CDN | names | addresses | source |
 |---|---|---|---|
 ${knownCdns.map(cdnRow).join('')}`;
+
+/** The page, whole. */
+export const providersPage = (): string => ofProviders() + ofCdns();

@@ -255,7 +255,7 @@ describe('GET /v1/audit', () => {
   });
 
   test('says that changes by kubectl and GitOps are missing', async () => {
-    expect((await read()).missing).toMatch(/kubectl and GitOps are not listed/);
+    expect((await read()).missing).toMatch(/no changes by kubectl and GitOps/);
   });
 });
 

@@ -148,11 +148,11 @@ describe('admissionPolicy', () => {
     expect(await saidOfPolicy()).toEqual({told, denies: [true, true]});
     await start({admissionPolicy: {scope: 'Accounts'}});
     told.push(
-      "Pod in-process-N Only namespaces of an Account refuse routes of other writers (admissionPolicy.scope is Accounts)",
+      'Pod in-process-N Only namespaces of an Account refuse routes of other writers (admissionPolicy.scope is Accounts)',
     );
     await expectSoon(saidOfPolicy, {told, denies: [true, false]});
     await start({admissionPolicy: {mode: 'Warn', scope: 'All'}});
-    told.push("Pod in-process-N No namespace refuses routes of other writers (admissionPolicy.mode is Warn)");
+    told.push('Pod in-process-N No namespace refuses routes of other writers (admissionPolicy.mode is Warn)');
     await expectSoon(saidOfPolicy, {told, denies: [false, false]});
   });
 });

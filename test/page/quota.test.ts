@@ -45,7 +45,7 @@ test('The page that has used up its own requests of a minute says so at each act
     await page.getByRole('button', {name: 'Verify docs.example.com'}).click();
     await page
       .getByRole('alert')
-      .getByText(/^All 60 requests of this minute have been made\. Try again in \d+ s\.$/)
+      .getByText(/^All 60 requests of this minute are used\. Try again in \d+ s\.$/)
       .waitFor({timeout: 15_000});
     await world.say(namespace, 'docs', [{hostname: 'docs.example.com', message: `as it is ${attempt}`}]);
     await said

@@ -255,7 +255,7 @@ describe('A key', () => {
       patienceMs,
       50,
     );
-    await open.getByText(/The API key that you signed in by is banned until/).waitFor();
+    await open.getByText(/The API key of your sign-in is banned until/).waitFor();
     await expectAccessible(open, 'session-of-a-banned-key');
     const {page} = await typed(key);
     await page.getByRole('alert').getByText('This key is banned until').waitFor();

@@ -128,8 +128,8 @@ describe('values that do not hold', () => {
     ['api.page.supportUrl=javascript:alert(1)', '/api/page/supportUrl'],
     ['api.page.frameAncestors={https://example.com; script-src *}', '/api/page/frameAncestors/0'],
     ['api.page.returnOrigins={https://*.example.com}', '/api/page/returnOrigins/0'],
-    ['api.page.sessionLifetime=4m', 'api.page.sessionLifetime must be from 5m to 7d'],
-    ['api.page.sessionLifetime=8d', 'api.page.sessionLifetime must be from 5m to 7d'],
+    ['api.page.sessionLifetime=4m', 'but must be from 5m to 7d'],
+    ['api.page.sessionLifetime=8d', 'but must be from 5m to 7d'],
     ['valkey.url=redis://:secret@valkey:6379', '/valkey/url'],
     ['plans.pro.customDomains.maxHostnamesPerProject=many', '/plans/pro/customDomains/maxHostnamesPerProject'],
     ['plans.pro.rateLimit.requestsPerDay=10000000000', '/plans/pro/rateLimit/requestsPerDay'],
@@ -145,11 +145,11 @@ describe('values that do not hold', () => {
     ['leaderElection.retryPeriod=9000ms', 'leaderElection.renewDeadline (10s) must be longer than'],
     [
       'plans.free.customDomains.allowed=true',
-      'plans.free.customDomains.maxHostnamesPerProject must be at least 1 where plans.free.customDomains.allowed is true',
+      'plans.free.customDomains.maxHostnamesPerProject must be at least 1 if plans.free.customDomains.allowed is true',
     ],
     [
       'plans.pro.customDomains.allowed=false',
-      'plans.pro.customDomains.maxHostnamesPerProject must be at least 1 where plans.pro.customDomains.allowed is true, and 0',
+      'plans.pro.customDomains.maxHostnamesPerProject must be at least 1 if plans.pro.customDomains.allowed is true, and 0',
     ],
     [
       'plans.free.rateLimit.requestsPerDay=50',

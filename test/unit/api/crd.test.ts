@@ -225,16 +225,16 @@ describe('docs/reference/reasons.md', () => {
   const sections = reasonsPage().split('\n### ').slice(1);
 
   test('has a heading for each reason, in the order of the table, with all its lines', () => {
-    expect(sections.map((text) => text.split('\n')[0])).toEqual(Object.keys(reasons));
-    for (const text of sections)
-      expect(text).toMatch(
+    expect(sections.map((section) => section.split('\n')[0])).toEqual(Object.keys(reasons));
+    for (const section of sections)
+      expect(section).toMatch(
         /^\w+\n\n[A-Z].+\.\n\n- What to do: [A-Z].+\.\n- Waiting for: `\w+`\. Kind: (pending|awaited|stalled|done|removing)\.\n/,
       );
   });
 
   test('shows the text of the page for each reason', () => {
-    for (const text of sections) expect(text).toMatch(/\n- On the page: "[A-Z].+"\. .+\.\n/);
-    expect(sections.find((text) => text.startsWith('RecordMissing\n'))).toContain('*the message of status*');
+    for (const section of sections) expect(section).toMatch(/\n- On the page: "[A-Z].+"\. .+\.\n/);
+    expect(sections.find((section) => section.startsWith('RecordMissing\n'))).toContain('*the message of status*');
   });
 
   test('says of every reason whose turn it is: who must act is never nobody, where something stalls', () => {

@@ -232,7 +232,7 @@ describe('By HTTP', () => {
     [
       'an expectation that nobody knows',
       404,
-      /There is \/authorize/,
+      /The path must be \/authorize/,
       'GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
     ],
   ])('%s is answered with a problem and the limit (%i)', async (_, code, detail, bytes) => {

@@ -249,7 +249,7 @@ describe('A browser on another site', () => {
       'GET, HEAD, POST',
     ]);
     expect(answer.body.detail).toMatch(
-      /^This API answers no browser of another site \(CORS\).+Call it from your own server/,
+      /^This API sends no CORS headers.+Call the API from your own server/,
     );
     expect(corsOf(answer)).toEqual([]);
   });
@@ -260,7 +260,7 @@ describe('A browser on another site', () => {
   });
 
   test('is not named to a program that asks for the methods of a path', async () => {
-    expect((await ask('/thing', {method: 'OPTIONS'})).body.detail).toBe('This path answers GET, HEAD, POST.');
+    expect((await ask('/thing', {method: 'OPTIONS'})).body.detail).toBe('This path accepts GET, HEAD, POST.');
   });
 });
 
