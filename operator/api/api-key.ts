@@ -154,7 +154,7 @@ export const apiKeyKind = {
   rules: [
     {
       cel: `self.metadata.name.size() <= ${longestKeyName}`,
-      message: `the name of an ApiKey has at most ${longestKeyName} characters: it is a part of the token`,
+      message: `the name of an ApiKey has at most ${longestKeyName} characters, because the token contains it`,
     },
   ],
   examples: [`spec: {hashes: [{sha256: ${'0123456789abcdef'.repeat(4)}}], scopes: ['domains:read']}`],

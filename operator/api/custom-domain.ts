@@ -101,7 +101,7 @@ const host = z
     certificate: z
       .object({
         name: text(253, 'Name of the cert-manager Certificate.'),
-        notAfter: time('End of the certificate. It is renewed earlier.').optional(),
+        notAfter: time('End of the certificate. cert-manager renews it earlier.').optional(),
       })
       .optional()
       .describe('The certificate of the hostname.'),

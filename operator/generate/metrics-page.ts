@@ -73,8 +73,8 @@ ${ofDomains}
 ${ofApi}
 ## Metrics of each process
 
-These metrics have the names of controller-runtime and client-go, so that existing dashboards show them. Each process has all of
-them. Metrics of queues, reconciles and the Lease change only in processes with controllers.
+These metrics have the names of controller-runtime and client-go, so that existing dashboards show them. Each process
+exposes all these metrics. Metrics of queues, reconciles and the Lease change only in processes with controllers.
 
 ${table((registry) => {
   buildInfo(registry);

@@ -39,7 +39,7 @@ const table = {
     status: 401,
     title: 'The API key or the token is not valid',
     means:
-      'The key does not exist: it is misspelled, cut off or revoked. Or the token of a ServiceAccount has expired, has ' +
+      'The key does not exist. It may be misspelled, cut off or revoked. Or the token of a ServiceAccount has expired, has ' +
       "another audience than this API's, or its ServiceAccount no longer exists.",
     remedy: 'Compare the key with the token from its creation, or create a new key. Create a token with `--audience`.',
   },
@@ -229,7 +229,7 @@ const table = {
     status: 429,
     title: 'The API key is banned for a while',
     means:
-      'The key continued to send requests for minutes, although each was refused. The ban is for this key in this network only.',
+      'The key continued to send requests for minutes, although each was refused. The ban applies to this key in this network only.',
     remedy: 'Wait for `Retry-After`, and correct the client. Each further ban lasts twice as long.',
   },
   'too-many-streams': {

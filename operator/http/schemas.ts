@@ -47,9 +47,9 @@ const zone = z
   .object({
     name: z.string().describe('The zone: the hostname itself or a name above it.'),
     nameServers: z.array(z.string()).describe('Its name servers, sorted, at most 8.'),
-    provider: z.string().optional().describe('The DNS provider of these name servers, if it is well known.'),
+    provider: z.string().optional().describe('The DNS provider of these name servers, if Doorplate knows it.'),
   })
-  .describe('The zone of its records. Absent until it is found.')
+  .describe('The zone of its records. Absent until Doorplate finds it.')
   .meta({id: 'DnsZone'});
 
 const version = z
@@ -87,7 +87,7 @@ export const host = z
       .describe('Method of the newest DNS check that verified it. Absent if only the platform has verified it.'),
     liveAt: time('Time when it was first served with its certificate.').optional(),
     servedUntil: time('End of its service, if it no longer qualifies.').optional(),
-    certificateExpires: time('End of its certificate. It is renewed earlier.').optional(),
+    certificateExpires: time('End of its certificate. cert-manager renews it earlier.').optional(),
     redirect: hostnameRedirect.optional(),
     zone: zone.optional(),
     records: z.array(record).describe('The required DNS records, each with the result of the last DNS check.'),
@@ -245,7 +245,10 @@ const keyFields = z.object({
 
 export const key = keyFields.describe('An API key, without its token.').meta({id: 'ApiKey'});
 
-const token = z.string().nullable().describe('The token. It is shown only once. Null if the same key existed already.');
+const token = z
+  .string()
+  .nullable()
+  .describe('The token, which the API shows only once. Null if the same key existed already.');
 export const keyWithToken = keyFields
   .extend({token})
   .describe('An API key with its token.')

@@ -612,8 +612,8 @@ describe('The offered actions', () => {
     expect((await answered).status()).toBe(412);
     await card(page, 'b.example.com')
       .getByRole('alert')
-      .getByText('they are at')
-      .or(card(page, 'b.example.com').getByRole('alert').getByText('Read them again'))
+      .getByText('the current version is')
+      .or(card(page, 'b.example.com').getByRole('alert').getByText('Read the domains again'))
       .first()
       .waitFor();
     expect((await world.read('acme', 'raced'))?.spec.primary).toBe('a.example.com');

@@ -64,9 +64,7 @@ const rotation = z
     dropPrevious: z
       .boolean()
       .default(false)
-      .describe(
-        'Ends a valid token of an earlier rotation. Without it, the answer is 409 while such a token is valid.',
-      ),
+      .describe('Ends a valid token of an earlier rotation. Default: 409 while such a token is valid.'),
   })
   .describe('Options of the rotation.')
   .meta({id: 'KeyRotation'});

@@ -72,7 +72,7 @@ const allView = z
 const tags = ['Usage'];
 const description =
   'The API stores usage every half minute. A replica shows the requests that the others have stored. ' +
-  `It keeps ${usageDays} days. One answer covers at most ${mostDays} days.`;
+  `It keeps ${usageDays} days. An answer covers at most ${mostDays} days.`;
 
 export function addUsage(server: FastifyInstance, deps: UsageDeps): void {
   const app = typed(server);

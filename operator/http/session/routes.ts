@@ -54,7 +54,7 @@ const newLink = z
   .strictObject({
     scopes: scopes
       .default(['domains:read', 'domains:write'])
-      .describe('Permissions of the session, at most those of the caller.'),
+      .describe('Permissions of the session. The caller needs all of these permissions.'),
     returnUrl: web
       .optional()
       .describe(
