@@ -80,7 +80,7 @@ export const cases: readonly Case[] = [
     quiet: '14m',
     fires: '20m',
     labels: {controller: 'customdomain'},
-    says: 'Reconciles of customdomain have been failing for 15 minutes',
+    says: 'Reconciles of customdomain have failed for 15 minutes',
   },
   {
     alert: 'DoorplateEdgeAddressFails',
@@ -112,7 +112,7 @@ export const cases: readonly Case[] = [
     quiet: '20m',
     fires: '22m',
     labels: {},
-    says: '3 hostnames wait for a certificate that was ordered long ago',
+    says: '3 hostnames have waited too long for their certificate',
   },
   {
     alert: 'DoorplateOrderBudgetNearlyUsed',
@@ -120,7 +120,7 @@ export const cases: readonly Case[] = [
     quiet: '20m',
     fires: '22m',
     labels: {window_seconds: '10800'},
-    says: '95% of the orders that the ACME account may make in 10800 s are used',
+    says: 'The ACME account has used 95% of its orders in 10800 s',
   },
   {
     alert: 'DoorplateCertificatesExpiring',
@@ -128,7 +128,7 @@ export const cases: readonly Case[] = [
     quiet: '119m',
     fires: '121m',
     labels: {},
-    says: '2 certificates have less than a third of their life left, or have ended, and were not renewed in time',
+    says: '2 certificates were not renewed in time: less than a third of their life is left, or they have expired',
   },
   {
     alert: 'DoorplateDNSUnreachable',
@@ -152,7 +152,7 @@ export const cases: readonly Case[] = [
     quiet: '20m',
     fires: '22m',
     labels: {resource: 'services'},
-    says: '4 objects of services are passed over',
+    says: 'Doorplate skips 4 objects of services',
   },
   {
     alert: 'DoorplatePreflightFailed',
@@ -160,7 +160,7 @@ export const cases: readonly Case[] = [
     quiet: '39m',
     fires: '42m',
     labels: {question: 'wildcard'},
-    says: 'What Doorplate needs of the cluster is not there (wildcard)',
+    says: 'A requirement of Doorplate is missing (wildcard)',
   },
   {
     alert: 'DoorplateAdmissionPolicyOpen',
@@ -176,7 +176,7 @@ export const cases: readonly Case[] = [
     quiet: '24m',
     fires: '27m',
     labels: {},
-    says: "1 Ingresses without a host may answer plain HTTP in place of Doorplate's",
+    says: "1 other Ingresses without a host may answer plain HTTP in place of Doorplate's",
   },
   {
     alert: 'DoorplateRedirectorDown',

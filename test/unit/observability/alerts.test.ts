@@ -65,7 +65,7 @@ describe('An alert', () => {
         name: text.split('\n')[0],
         says: [...text.matchAll(/^\*\*(.+?)\*\*/gm)].map(([, word]) => word),
       }));
-    const says = ['What it means.', 'What customers see.', 'Where to look.', 'What to do.'];
+    const says = ['Meaning.', 'Effect on customers.', 'Find the cause.', 'Fix.'];
     const byAlert = sections.filter(({name}) => name?.startsWith('Doorplate'));
     expect(byAlert).toEqual(alerts().map(({alert}) => ({name: alert, says})));
   });
