@@ -113,6 +113,7 @@ export const sections: readonly Section[] = [
       ['docs/explanation/ownership.md', 'Ownership and takeover'],
       ['docs/explanation/live.md', 'Live hostnames'],
       ['docs/explanation/redirects.md', 'Redirects and several regions'],
+      ['docs/explanation/domains-page.md', 'The Domains page'],
       ['docs/explanation/security.md', 'Security'],
       ['docs/explanation/never-asked.md', 'What we never ask you to do'],
       ['docs/explanation/scaling.md', 'Scaling'],
