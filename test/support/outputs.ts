@@ -28,7 +28,8 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b(doorplate-[a-z]+=)[\w-]{16,}/g, '$1TOKEN'],
   [/W\/"[\w-]+"/g, 'W/"ETAG"'],
   [/(Resource Version: +)\d+/gi, '$1N'],
-  // Default hostnames end with a hash.
+  // Objects of a hostname are named by it and a hash of their owner; default hostnames end with a hash.
+  [/\b([a-z0-9-]+-example-(?:com|net|org))-[0-9a-hjkmnp-tv-z]{13}\b/g, '$1-HASH'],
   [/\b([a-z0-9-]+)-[a-z0-9]{6,13}(\.apps\.example\.net)/g, '$1-HASH$2'],
   [/\b\d+(\.\d+)? ?(ms|s|sec|min|m|h|d|days?|hours?|minutes?|seconds?)(\d+(s|m|h))*\b/g, 'SPAN'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT'],
