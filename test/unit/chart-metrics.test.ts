@@ -74,7 +74,7 @@ describe('The chart', () => {
       `https://docs.example/how-to/runbooks#${rules[0]!.alert.toLowerCase()}`,
     );
     const text = JSON.stringify(rules);
-    expect([text.includes('https://docs.example/reference/reasons says'), /docs\/[\w/-]+\.md/.test(text)]).toEqual([
+    expect([text.includes('https://docs.example/reference/reasons explains'), /docs\/[\w/-]+\.md/.test(text)]).toEqual([
       true,
       false,
     ]);
