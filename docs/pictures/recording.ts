@@ -40,9 +40,8 @@ function runsOf(line: string): Run[] {
   const time = /^(\[ *[\d.]+s\])(.*)$/.exec(runs[0]?.text ?? '');
   if (!time) return runs;
   const [first, ...others] = runs;
-  return [{text: time[1]!, style: 'd'}, {text: time[2]!, style: first!.style}, ...others].filter(
-    ({text}) => text !== '',
-  );
+  const split: Run[] = [{text: time[1]!, style: 'd'}, {text: time[2]!, style: first!.style}, ...others];
+  return split.filter(({text}) => text !== '');
 }
 
 /** The lines of at most {@link columns} characters that a line becomes. They break at a space if there is one. Rows of tables are cut. */

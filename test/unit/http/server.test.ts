@@ -248,9 +248,7 @@ describe('A browser on another site', () => {
       'method-not-allowed',
       'GET, HEAD, POST',
     ]);
-    expect(answer.body.detail).toMatch(
-      /^This API sends no CORS headers.+Call the API from your own server/,
-    );
+    expect(answer.body.detail).toMatch(/^This API sends no CORS headers.+Call the API from your own server/);
     expect(corsOf(answer)).toEqual([]);
   });
 
