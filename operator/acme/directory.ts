@@ -31,7 +31,7 @@ export async function readDirectory(
 ): Promise<Directory> {
   const url = new URL(server);
   // RFC 8555, 6.1.
-  if (url.protocol !== 'https:') throw new Error(`${server}: an ACME directory is served over HTTPS`);
+  if (url.protocol !== 'https:') throw new Error(`${server}: an ACME directory must be served over HTTPS`);
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   const tls = {allowH2: false, ...(caBundle !== undefined && {ca: [...getCACertificates('default'), caBundle]})};
   const dispatcher = proxy ? new ProxyAgent({uri: proxy.href, requestTls: tls}) : new Agent({connect: tls});

@@ -300,7 +300,7 @@ export class CustomDomainReconciler {
       type: 'Normal',
       reason: 'Removed',
       action: 'Remove',
-      note: 'Routes and certificates are gone.',
+      note: 'Routes and certificates are deleted.',
     });
     return 'awaitChange';
   }

@@ -191,7 +191,7 @@ export async function writeClaims(r: Any): Promise<void> {
     });
     r.replan();
   }
-  throw new Error('claims keep changing while they are decided upon');
+  throw new Error('the claims kept changing during the decision');
 }
 
 /** Asks the order queue for budget. The plan is decided again with the answer, before a Certificate is written. */

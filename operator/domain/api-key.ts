@@ -55,7 +55,7 @@ export function makeToken({namespace, name}: KeyName): string {
   const token = body + checkOf(body);
   if (!tokenPattern.test(token))
     throw new RangeError(
-      `no ApiKey has the name ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`,
+      `no ApiKey can have the name ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`,
     );
   return token;
 }
@@ -145,9 +145,9 @@ function banned(
   return {
     reason: 'KeyBanned',
     message:
-      `${which} went on sending although every request was refused: banned from ${from} until ${until}. ` +
-      'Have the client wait as Retry-After says. The platform lifts it by ' +
-      `kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite.`,
+      `${which} kept sending requests although all were refused. Banned from ${from} until ${until}. ` +
+      'Make the client wait as Retry-After requires. To lift the ban, the platform ' +
+      `runs: kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite.`,
   };
 }
 
@@ -158,7 +158,7 @@ function explain(key: ApiKey, {bansOf}: KeyFacts, now: number): KeyVerdict {
       reason: 'KeyExpired',
       message:
         `The key expired at ${timestamp(expiryOf(key.spec))}: it is refused. ` +
-        'Write a later expireTime, or make a new key and delete this one.',
+        'Set a later expireTime, or create a new key and delete this one.',
     };
   }
   const bans = live

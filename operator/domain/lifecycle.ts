@@ -98,7 +98,8 @@ const isForfeited = ({phase, reason}: HostStatus): boolean =>
 export function removing(before: CustomDomainStatus, now: number): CustomDomainStatus {
   const gone = {
     reason: 'Removing' satisfies ReasonName,
-    message: 'Routes and certificates are gone; something else holds this object up: see metadata.finalizers.',
+    message:
+      'Routes and certificates are deleted. Another finalizer delays the deletion of this object: see metadata.finalizers.',
   };
   const hosts = (before.hosts ?? []).map(({hostname, role, addedAt}): HostStatus => ({
     hostname,

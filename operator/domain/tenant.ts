@@ -92,8 +92,8 @@ export function decideAccount(account: Account, plan: Plan | undefined, now: num
     : notReady(reasons.PlanNotFound.health, {
         reason: 'PlanNotFound',
         message:
-          `The Plan ${name} does not exist: nothing new is accepted in the namespaces of this account. ` +
-          'Create it, or correct spec.planRef.',
+          `The Plan ${name} does not exist, so Doorplate accepts nothing new in the namespaces of ` +
+          'this account. Create it, or correct spec.planRef.',
       });
   return {
     observedGeneration: generation,

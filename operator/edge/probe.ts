@@ -61,7 +61,7 @@ export function leafSha256(pemChain: string): string {
   if (begin < 0 || end < 0) throw new Error('no certificate in the PEM chain');
   const der = Buffer.from(pemChain.slice(begin + CERTIFICATE_BEGIN.length, end), 'base64');
   // Every certificate is an ASN.1 SEQUENCE.
-  if (der[0] !== 0x30) throw new Error('the first certificate of the PEM chain is none');
+  if (der[0] !== 0x30) throw new Error('the first entry of the PEM chain is not a certificate');
   return hash('sha256', der);
 }
 
@@ -72,7 +72,7 @@ function probeOne(
 ): Promise<ProbeFinding> {
   if (signal?.aborted) return Promise.resolve({edge, unreachable: 'stopped'});
   // SNI holds names, never addresses (RFC 6066, 3).
-  if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is no server name'});
+  if (isIP(hostname) !== 0) return Promise.resolve({edge, unreachable: 'an IP address is not a server name'});
   return new Promise((resolve) => {
     let connected = false;
     const tcp = open(edge, proxyProtocol, () => {
@@ -92,7 +92,9 @@ function probeOne(
         finish(
           presented ?? {
             edge,
-            unreachable: connected ? 'connected, but no TLS handshake in time' : 'no connection in time',
+            unreachable: connected
+              ? 'connected, but the TLS handshake did not finish in time'
+              : 'no connection in time',
           },
         ),
       timeoutMs,

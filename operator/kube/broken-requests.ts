@@ -38,7 +38,7 @@ const isOver = ({request, isAnswered}: RequestInProgress): boolean => isAnswered
 /** A proxy's method (RFC 9110, 9.3.6). Node.js closes the connection without an answer. */
 const connectFault = {
   status: 400,
-  detail: 'This server is not a proxy, and opens no tunnels (CONNECT). Send the request without a proxy.',
+  detail: 'This server is not a proxy and opens no tunnels (CONNECT). Send the request without a proxy.',
 } as const;
 
 /**
@@ -104,13 +104,13 @@ function faultOf(
       return {
         status: 431,
         detail:
-          `The path, the query and the headers of a request have at most ${kib(headerLimitOf(server))} together. ` +
-          'Shorten the query, or send fewer cookies and headers; in a browser, delete the cookies of this site.',
+          `The path, the query and the headers of a request may have at most ${kib(headerLimitOf(server))} ` +
+          'together. Shorten the query, or send fewer cookies and headers. In a browser, delete the cookies of this site.',
       };
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return {
         status: 413,
-        detail: `The chunk extensions of a body have at most ${kib(chunkExtensionBytes)}. Send chunks without extensions.`,
+        detail: `The chunk extensions of a body may have at most ${kib(chunkExtensionBytes)}. Send chunks without extensions.`,
       };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return {
@@ -122,7 +122,7 @@ function faultOf(
     case 'HPE_PAUSED_H2_UPGRADE':
       return {
         status: 400,
-        detail: 'This server answers HTTP/1.1, and not HTTP/2 without TLS. Send the request by HTTP/1.1.',
+        detail: 'This server answers HTTP/1.1, but not HTTP/2 without TLS. Send the request over HTTP/1.1.',
       };
     default:
       // The reason is a constant of llhttp. It contains no text of the request.

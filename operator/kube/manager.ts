@@ -187,7 +187,7 @@ export class Manager {
       this.#graceMs,
       Promise.all(this.#controllers.map((controller) => controller.stop())),
     );
-    if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace time');
+    if (!drained) this.#log.error({graceMs: this.#graceMs}, 'reconciles still run after the grace period');
     if (drained && this.#began) {
       const ends = this.#ends.map((end) => this.#attempt('the end', end()));
       await this.#within(Math.max(0, endsAt - performance.now()), Promise.all(ends));

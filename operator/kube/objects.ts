@@ -79,7 +79,7 @@ export function ownerReference(
   flags: {controller?: boolean; blockOwnerDeletion?: boolean} = {},
 ): OwnerReference {
   const {name, uid} = owner.metadata;
-  if (uid === undefined) throw new TypeError(`${owner.kind} ${name} has no uid: it can't own anything yet`);
+  if (uid === undefined) throw new TypeError(`${owner.kind} ${name} has no uid, so it cannot own objects yet`);
   return {apiVersion: owner.apiVersion, kind: owner.kind, name, uid, ...flags};
 }
 

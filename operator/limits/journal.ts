@@ -99,7 +99,8 @@ export class BackgroundJournal {
   }
 
   add(record: JournalRecord): void {
-    if (this.#waiting.length >= mostWaiting) return this.#lose([record], new Error('too many records are waiting'));
+    if (this.#waiting.length >= mostWaiting)
+      return this.#lose([record], new Error('too many records wait to be written'));
     this.#waiting.push(record);
     this.#writing ??= this.#writeAll();
   }

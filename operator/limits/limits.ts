@@ -88,7 +88,7 @@ export async function startLimits({
   const bans = new Bans({clock, store: kept, rules: {...defaultBanRules, ...rules}});
   const limiter = new Limiter({clock, store});
   if (kept) await kept.start();
-  else log.warn('quota is in memory only: a restart gives every tenant a new one, and ends all bans');
+  else log.warn('quota is in memory only: a restart resets the quota of every tenant and ends all bans');
   const {usage, journal} = inBackground(stores, {clock, log});
   const figures: LimitFigures = {
     decisions: () => limiter.decisions,
@@ -128,14 +128,14 @@ function inBackground(
   const usage = new UsageCounter({
     store: stores.usage,
     now,
-    onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now: it is stored later'),
+    onFailure: (error) => log.warn({err: error}, 'usage cannot be stored now; Doorplate stores it later'),
   });
   usage.start();
   const journal = new BackgroundJournal({
     journal: stores.journal,
     now,
     onLost: (lost, error) =>
-      log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit: the log has them'),
+      log.error({err: error, records: lost.length}, 'changes are missing from GET /v1/audit; this log has them'),
   });
   return {usage, journal};
 }
@@ -184,7 +184,8 @@ async function makeStore(
       // A ledger that is opened late must not set time back under what is counted already.
       if (held.mark && (store.failures === 0 || held.mark.atMs > clock.nowMs())) clock.goOnFrom(held.mark);
       const offsetSeconds = Math.round(clock.offsetMs() / 1000);
-      if (offsetSeconds !== 0) log.warn({offsetSeconds}, 'the clock was set since the last start: it is not believed');
+      if (offsetSeconds !== 0)
+        log.warn({offsetSeconds}, 'the clock was set since the last start: the limits do not use it');
       onBans(held.bans);
       if (records instanceof HeldRecords) records.load(held.records);
     },

@@ -137,7 +137,7 @@ export class HeldRecords implements RecordStore {
   }
 
   #needLoaded(): void {
-    if (!this.#loaded) throw new Error('the ledger has not been read yet');
+    if (!this.#loaded) throw new Error('the ledger is not loaded yet');
   }
 }
 

@@ -5,10 +5,11 @@ import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 /** The CA's directory names it for CAA records. cert-manager reaches it by its own way. */
 export const directory: PreflightQuestion = {
   name: 'acme',
-  asks: ({issuerRef: {name}}) => `Is the ACME directory of the issuer ${name} reached?`,
+  asks: ({issuerRef: {name}}) => `Can Doorplate reach the ACME directory of the issuer ${name}?`,
   ask: async ({settings: {caaIdentities}, readIssuer}, signal) => {
     // Nobody has to open that way for Doorplate then (templates/network-policy.yaml).
-    if (caaIdentities.length > 0) return {outcome: 'unknown', seen: 'It is not asked: caaIdentities names the CA.'};
+    if (caaIdentities.length > 0)
+      return {outcome: 'unknown', seen: 'Doorplate does not read it, because caaIdentities names the CA.'};
     const {server, caBundle} = (await readIssuer(signal))?.spec?.acme ?? {};
     if (server === undefined) return {outcome: 'unknown', seen: 'The issuer names no ACME server.'};
     try {
@@ -18,7 +19,7 @@ export const directory: PreflightQuestion = {
         ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
       });
       // RFC 8555, 7.1.1: every directory has it.
-      if (typeof newOrder !== 'string') throw new Error('what it answers is no ACME directory');
+      if (typeof newOrder !== 'string') throw new Error('the answer is not an ACME directory');
     } catch (error) {
       return unread(server, error);
     }
@@ -34,7 +35,7 @@ function unread(server: string, error: unknown): PreflightAnswer {
     outcome: 'failed',
     seen,
     remedy:
-      `Open the way to ${host}, by proxy.url where there is a proxy (networkPolicy.acme). A CA of your own is trusted by the issuer's ` +
-      'spec.acme.caBundle or by caBundle. Where only cert-manager may reach it, set caaIdentities.',
+      `Allow connections to ${host} (networkPolicy.acme), or set proxy.url if there is a proxy. To trust your own CA, set the ` +
+      "issuer's spec.acme.caBundle or caBundle. If only cert-manager may reach it, set caaIdentities.",
   };
 }

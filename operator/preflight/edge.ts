@@ -4,12 +4,12 @@ import type {PreflightQuestion} from './question.ts';
 import {nobodysName} from './wildcard.ts';
 
 const timeoutMs = 5000;
-const proxied = 'If it takes connections with the PROXY protocol alone, set edge.proxyProtocol.';
+const proxied = 'If it accepts only connections with the PROXY protocol, set edge.proxyProtocol.';
 
 /** A hostname is Live when it was seen on the edge: where Pods do not reach that by its public address, none ever is. */
 export const edge: PreflightQuestion = {
   name: 'edge',
-  asks: () => 'Is the edge reached from inside, by TLS?',
+  asks: () => 'Can Pods reach the edge over TLS?',
   ask: async (
     {
       settings: {
@@ -23,8 +23,8 @@ export const edge: PreflightQuestion = {
     if (endpoints.length === 0)
       return {
         outcome: 'failed',
-        seen: 'Nobody knows an address of the edge.',
-        remedy: 'See that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
+        seen: 'No address of the edge is known.',
+        remedy: 'Ensure that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
       };
     const findings = await probeEdge(nobodysName(platform.zone), [...endpoints], {timeoutMs, signal, proxyProtocol});
     const seen = findings.map(told).join('; ');
@@ -32,13 +32,13 @@ export const edge: PreflightQuestion = {
     if (faults.length === 0) return {outcome: 'ok', seen};
     // No project has this name, so no certificate exists for it. Envoy closes the connection without an alert in that case.
     if (platform.tls === 'PerProject' && faults.every((fault) => fault === hangsUp))
-      return {outcome: 'unknown', seen, remedy: `See yourself that a hostname becomes Live. ${proxied}`};
+      return {outcome: 'unknown', seen, remedy: `Check yourself that a hostname becomes Live. ${proxied}`};
     return {
       outcome: 'failed',
       seen,
       remedy:
-        'Let Pods reach it there (networkPolicy.ingressController), or say in edge.probe where they reach it, such as the ingress ' +
-        `controller's Service, NAME.NAMESPACE.svc. ${proxied}`,
+        'Let Pods reach it there (networkPolicy.ingressController). Or set edge.probe to an address that they reach, such as ' +
+        `the ingress controller's Service, NAME.NAMESPACE.svc. ${proxied}`,
     };
   },
 };

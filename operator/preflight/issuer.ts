@@ -9,12 +9,12 @@ export const issuer: PreflightQuestion = {
   ask: async ({settings, hasCertManager, readIssuer}, signal) => {
     const {issuerRef} = settings;
     if (issuerRef.group !== 'cert-manager.io')
-      return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not looked at.`};
+      return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not checked.`};
     if (!(await hasCertManager()))
       return {
         outcome: 'failed',
         seen: 'cert-manager is not installed: the cluster has no kind Certificate.',
-        remedy: 'Install it (docs/how-to/install.md). Until then no hostname gets a certificate; removals work.',
+        remedy: 'Install it (docs/how-to/install.md). Until then, no hostname gets a certificate; removals work.',
       };
     const found = await readIssuer(signal);
     const its = `${issuerRef.kind} ${issuerRef.name}`;
@@ -33,8 +33,8 @@ function unready({status}: AcmeIssuer, its: string): PreflightAnswer | undefined
   if (ready?.status === 'True') return undefined;
   return {
     outcome: 'failed',
-    seen: ready ? `${its} is not ready: ${ready.reason}: ${ready.message}` : `${its} does not say that it is ready.`,
-    remedy: `kubectl describe ${its.toLowerCase().replace(' ', '.cert-manager.io ')} says what cert-manager lacks.`,
+    seen: ready ? `${its} is not ready: ${ready.reason}: ${ready.message}` : `${its} does not report that it is ready.`,
+    remedy: `kubectl describe ${its.toLowerCase().replace(' ', '.cert-manager.io ')} shows what cert-manager lacks.`,
   };
 }
 
@@ -47,7 +47,8 @@ function solved(
   {spec}: AcmeIssuer,
   {ingressClassName}: PreflightWorld['settings'],
 ): PreflightAnswer {
-  if (!spec?.acme) return {outcome: 'ok', seen: 'It is ready, and no ACME issuer: nothing has to be solved.'};
+  if (!spec?.acme)
+    return {outcome: 'ok', seen: 'It is ready. It is not an ACME issuer, so no challenge has to be solved.'};
   const solver = solvers?.find(({selector = {}}) =>
     Object.values(selector).every((of) => Object.keys(of).length === 0),
   );
@@ -58,13 +59,13 @@ function solved(
   if (!ingress)
     return {
       outcome: 'unknown',
-      seen: `It is ready; hostnames are solved by ${solver.dns01 ? 'dns01' : 'http01 without an ingress'}.`,
+      seen: `It is ready; its solvers for hostnames use ${solver.dns01 ? 'dns01' : 'http01 without an ingress'}.`,
       remedy: solver.dns01
-        ? `DNS-01 works only where your provider may write in customers' zones. Otherwise: ${set}`
-        : `See yourself that it answers on the edge. Otherwise: ${set}`,
+        ? `DNS-01 works only if your provider may write in customers' zones. Otherwise: ${set}`
+        : `Check yourself that it answers on the edge. Otherwise: ${set}`,
     };
   const its = ingress.ingressClassName ?? ingress.class;
-  if (its === ingressClassName) return {outcome: 'ok', seen: `It is ready, and solves by the class ${its}.`};
+  if (its === ingressClassName) return {outcome: 'ok', seen: `It is ready, and its solver uses the class ${its}.`};
   if (its === undefined)
     return {
       outcome: 'unknown',
@@ -73,7 +74,7 @@ function solved(
     };
   return {
     outcome: 'failed',
-    seen: `It is ready, but solves by the class ${its}.`,
+    seen: `It is ready, but its solver uses the class ${its}.`,
     remedy: `Set http01.ingress.ingressClassName to ${ingressClassName} in it, or ingressClassName to ${its}.`,
   };
 }

@@ -7,12 +7,12 @@ export const nameServers: PreflightQuestion = {
   name: 'dns',
   asks: ({platform: {zone}, dns: {mode}}) =>
     mode === 'RecursiveOnly'
-      ? 'Do the resolvers of dns.recursive answer, by UDP and by TCP?'
-      : `Do name servers outside, such as those of ${zone}, answer on port 53, by UDP and by TCP?`,
+      ? 'Do the resolvers in dns.recursive answer over UDP and TCP?'
+      : `Do external name servers, such as those of ${zone}, answer on port 53 over UDP and TCP?`,
   ask: async ({settings: {platform, dns}, resolvers}, signal) => {
     if (dns.mode === 'RecursiveOnly') {
       const reached = await reach(resolvers, platform.zone, {recursionDesired: true, signal});
-      return judged(reached, 'every', 'Open their ports to the operator, or name others in dns.recursive.');
+      return judged(reached, 'every', 'Open their ports for the operator, or name other resolvers in dns.recursive.');
     }
     const {allowPrivateAddresses} = dns;
     const reached = await reachServersOf(platform.zone, resolvers, {allowPrivateAddresses, signal});
@@ -20,20 +20,19 @@ export const nameServers: PreflightQuestion = {
       return judged(
         reached,
         'some',
-        'Open port 53, UDP and TCP, to the outside, or set dns.mode to RecursiveOnly with two resolvers in dns.recursive.',
+        'Allow outgoing traffic to port 53 over UDP and TCP, or set dns.mode to RecursiveOnly with two resolvers in dns.recursive.',
       );
     const seen = `No name server of ${platform.zone} is known: ${reached.detail}`;
     if (reached.failure === 'NotPublic')
       return {
         outcome: 'unknown',
         seen,
-        remedy:
-          'Where the zones of customers have name servers with private addresses, too, set dns.allowPrivateAddresses.',
+        remedy: "If customers' zones have name servers with private addresses, set dns.allowPrivateAddresses.",
       };
     return {
       outcome: 'failed',
       seen,
-      remedy: `Name resolvers in dns.recursive that answer, and have ${platform.zone} delegated.`,
+      remedy: `In dns.recursive, name resolvers that answer, and delegate ${platform.zone}.`,
     };
   },
 };

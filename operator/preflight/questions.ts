@@ -30,7 +30,7 @@ export const askAll = (world: PreflightWorld, signal: AbortSignal): Promise<Answ
 
 const unasked = (error: unknown): PreflightAnswer => ({
   outcome: 'unknown',
-  seen: `It could not be asked: ${error instanceof Error ? error.message : String(error)}`,
+  seen: `The check failed: ${error instanceof Error ? error.message : String(error)}`,
 });
 
 /** For a terminal or a log; ends with a line break. */

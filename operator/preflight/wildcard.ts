@@ -10,7 +10,7 @@ export const nobodysName = (zone: string): string => `doorplate-preflight-${rand
 /** Customers' CNAME records lead to names below the zone, and so must these to the edge. */
 export const wildcard: PreflightQuestion = {
   name: 'wildcard',
-  asks: ({platform: {zone}}) => `Does *.${zone} lead to the edge?`,
+  asks: ({platform: {zone}}) => `Does *.${zone} resolve to the edge?`,
   ask: async ({settings: {platform, dns}, edgeAddresses: {edge}, resolvers}, signal) => {
     const [name, record] = [nobodysName(platform.zone), `*.${platform.zone}`];
     let addresses: readonly string[];
@@ -29,7 +29,7 @@ function unresolved({message, failures}: NoAddress, record: string): PreflightAn
     ? {
         outcome: 'unknown',
         seen: message,
-        remedy: 'Name resolvers in dns.recursive that answer, or open port 53 to them.',
+        remedy: 'In dns.recursive, name resolvers that answer, or open port 53 to them.',
       }
     : {
         outcome: 'failed',
@@ -53,8 +53,8 @@ function compared(
   if (edgeAddresses.length === 0)
     return {
       outcome: 'unknown',
-      seen: `${seen}; nobody knows an address of the edge yet`,
-      remedy: 'See that the Service in edge.service has an address, or that edge.hostname resolves.',
+      seen: `${seen}; no address of the edge is known yet`,
+      remedy: 'Ensure that the Service in edge.service has an address, or that edge.hostname resolves.',
     };
   const others = addresses.filter((address) => !isIn(address, edgeAddresses));
   if (others.length === 0) return {outcome: 'ok', seen: `${seen}, of the edge`};
@@ -63,13 +63,13 @@ function compared(
     return {
       outcome: 'unknown',
       seen: `${seen}, of ${cdn}`,
-      remedy: `See yourself that ${cdn} passes on to the edge: that cannot be seen from here.`,
+      remedy: `Check yourself that ${cdn} forwards to the edge: Doorplate cannot see this.`,
     };
   return {
     outcome: 'failed',
-    seen: `${seen}; of the edge are ${edgeAddresses.join(', ')}`,
+    seen: `${seen}; the edge has ${edgeAddresses.join(', ')}`,
     remedy:
-      `Let ${record} lead to the edge alone, or say in edge (addresses, hostname or service) where the edge is. ` +
-      'If a proxy of yours stands before it, name its networks in dns.cdns.',
+      `Point ${record} only to the edge, or set edge (addresses, hostname or service) to its real address. ` +
+      "If your proxy is in front of the edge, name the proxy's networks in dns.cdns.",
   };
 }

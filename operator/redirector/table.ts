@@ -35,10 +35,10 @@ export function answer(
   req: {host: string | undefined; url: string; forwardedProto: string | undefined},
 ): Response {
   const target = pathAndQuery(req.url);
-  if (isChallengePath(target)) return plain(404, 'No ACME challenge is answered here.');
+  if (isChallengePath(target)) return plain(404, 'This server answers no ACME challenges.');
   const host = hostname(req.host);
   const rule = table.get(host);
-  if (!rule) return plain(404, 'No redirect for this host.');
+  if (!rule) return plain(404, 'This host has no redirect.');
   if (rule.to === host && isHttps(req.forwardedProto)) return plain(421, loops);
   const response = plain(rule.status, STATUS_CODES[rule.status] ?? '');
   const permanent = rule.status === 301 || rule.status === 308;
@@ -53,7 +53,7 @@ export function answer(
 }
 
 const loops =
-  'This host redirects to itself: the visitor uses HTTPS, and the request came here over plain HTTP. If a CDN is in front, ' +
+  'This host redirects to itself: the visitor uses HTTPS, but the request arrived over plain HTTP. If a CDN is in front, ' +
   'have it connect to its origin over HTTPS (Cloudflare: the SSL/TLS mode Full (strict), not Flexible).';
 
 /** By this header of every answer the operator's probe tells who answers: {@link ../edge/probe.ts}. */

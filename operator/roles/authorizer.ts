@@ -112,12 +112,12 @@ function watch(
   };
   // A blocked main thread counts one second, and reads the waiting reports before it counts the next one.
   const seconds = setInterval(() => {
-    if (++silent > silentSeconds) end('the thread of the authorizer hangs: the process ends');
+    if (++silent > silentSeconds) end('the thread of the authorizer does not respond: the process exits');
   }, 1000).unref();
-  worker.on('error', (error) => end('the thread of the authorizer has failed: the process ends', error));
+  worker.on('error', (error) => end('the thread of the authorizer failed: the process exits', error));
   worker.on('exit', () => {
     clearInterval(seconds);
-    end('the thread of the authorizer has ended: the process ends');
+    end('the thread of the authorizer ended: the process exits');
   });
   return {
     seen: () => {

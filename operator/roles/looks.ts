@@ -47,7 +47,7 @@ export function makeObservations(
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
     counters.lookErrors.inc();
-    parts.log.error({err: error}, 'a look at the outside failed');
+    parts.log.error({err: error}, 'a DNS check or edge probe failed');
   };
   const rates = new CheckRates();
   const edgeHealth = new EdgeHealth({

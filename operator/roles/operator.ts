@@ -232,7 +232,7 @@ const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: Eve
 async function removeFinalizersOfNamespace({client, config, log}: RoleParts): Promise<void> {
   const own = await client.get(namespaces, config.namespace);
   if (own && own.metadata.deletionTimestamp === undefined) return;
-  log.warn({objects: await removeFinalizers(client)}, 'this namespace is being deleted: the finalizers are off');
+  log.warn({objects: await removeFinalizers(client)}, 'this namespace is being deleted: the finalizers are removed');
 }
 
 const eventRecorder = ({client, config, log, metrics}: RoleParts, tenants: Tenants) =>

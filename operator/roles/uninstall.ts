@@ -28,7 +28,10 @@ export async function uninstall({config, client, log}: Pick<RoleParts, 'config' 
   const isInstalled = async (): Promise<boolean> => {
     const installed = await client.get(deployments, `${namespace}/${deployment}`);
     if (!installed || installed.metadata.deletionTimestamp !== undefined) return false;
-    log.info({deployment}, 'Doorplate is installed: nothing to do. The Job acts after the Deployment is deleted');
+    log.info(
+      {deployment},
+      'Doorplate is installed: no action is required. The Job acts after the Deployment is deleted',
+    );
     return true;
   };
   if (await isInstalled()) return;
@@ -42,7 +45,7 @@ export async function uninstall({config, client, log}: Pick<RoleParts, 'config' 
         'Delete the Deployment of that Pod, then run the Job again',
     );
   if (left.length > 0)
-    log.warn({withinMs: endsWithinMs}, 'Pods of the operator are still there: it may put finalizers on again');
+    log.warn({withinMs: endsWithinMs}, 'Pods of the operator still exist: the operator may add finalizers again');
   log.info({objects: await removeFinalizers(client)}, 'the finalizers are off');
 }
 

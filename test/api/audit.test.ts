@@ -316,6 +316,6 @@ test('A journal that cannot be written delays and fails no change: the log has i
   expect(stream().at(-1)).toMatchObject({record: {...ofDocs, hostname: 'lost.example'}});
   for (const end = performance.now() + 5000; performance.now() < end; await sleep(50))
     if (world.log.slice(since).some((line) => line.includes('GET /v1/audit'))) break;
-  expect(world.log.slice(since).join('')).toContain('changes are missing from GET /v1/audit: the log has them');
+  expect(world.log.slice(since).join('')).toContain('changes are missing from GET /v1/audit; this log has them');
   expect(await ask('/v1/audit')).toMatchObject({status: 503, headers: {'retry-after': '2'}});
 });

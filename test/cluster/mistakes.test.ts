@@ -65,7 +65,7 @@ describe('the Service of a Project', () => {
       tenant.project('alias'),
     ]);
     expect(await projectSays('alias', 'Ready', 'NoReadyEndpoint')).toBe(
-      "The Service alias is of type ExternalName, which has no endpoints: nothing here can be served by it. Name a Service that selects the project's Pods in spec.serviceRef.",
+      "The Service alias is of type ExternalName, which has no endpoints and cannot serve the project. In spec.serviceRef, name a Service that selects the project's Pods.",
     );
   });
 });
@@ -88,13 +88,13 @@ describe('a record', () => {
       tenant,
       'value',
       'TargetMismatch',
-      `is a CNAME to ${ofValue}.${tenant.zone}: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${ofValue}., so that it is: CNAME value -> ${ofValue} (TTL 3600) in the zone ${tenant.zone}.`,
+      `is a CNAME to ${ofValue}.${tenant.zone}: the DNS provider has appended the zone to the value. End the value with a dot, ${ofValue}., so that the record is: CNAME value -> ${ofValue} (TTL 3600) in the zone ${tenant.zone}.`,
     );
     await expectSaid(
       tenant,
       'name',
       'RecordMissing',
-      `${tenant.host('name')} has no record. Create CNAME name -> ${ofName} (TTL 3600) in the zone ${tenant.zone}. The CNAME stands at ${tenant.host('name')}.${tenant.zone} instead: move it, with name alone as its name.`,
+      `${tenant.host('name')} has no record. Create CNAME name -> ${ofName} (TTL 3600) in the zone ${tenant.zone}. The CNAME is at ${tenant.host('name')}.${tenant.zone} instead. Move it: enter only name as its name.`,
     );
   });
 
@@ -107,7 +107,7 @@ describe('a record', () => {
       apex,
       'site',
       'TXTMismatch',
-      `the TXT at ${challenge}.${apex.zone} has quotes or blanks around its value (TXT "${apex.token(apex.zone)}"): write the value alone. Needed there: `,
+      `the TXT at ${challenge}.${apex.zone} has quotes or spaces around its value (TXT "${apex.token(apex.zone)}"): remove them. Required: `,
     );
     await kubectl(['delete', 'customdomain', '-n', apex.namespace, 'site']);
     await apex.records({[challenge]: undefined});
@@ -119,7 +119,7 @@ describe('a record', () => {
       apex,
       'site',
       'TXTMissing',
-      `The TXT stands at ${apex.zone} instead: move it, with ${challenge} alone as its name.`,
+      `The TXT is at ${apex.zone} instead. Move it: enter only ${challenge} as its name.`,
     );
   });
 });
@@ -161,7 +161,7 @@ describe('whose a hostname is', () => {
         return text.includes('Remove it there') && text;
       }),
     ).toBe(
-      `${apex} has the right record, but it is attached already: to CustomDomain ${first.namespace}/both, of the same account. Remove it there, and it passes over by itself; or remove it here.`,
+      `${apex} has the right record, but it is attached already: to CustomDomain ${first.namespace}/both, of the same account. Remove it there, and Doorplate moves it here; or remove it here.`,
     );
     await kubectl(['delete', 'customdomain', '-n', second, 'both']);
     await kubectl(['delete', 'namespace', second, '--wait=false']);

@@ -153,7 +153,7 @@ describe('what is not accepted, and heals itself', () => {
     const refused = await tenant.getProject('extra');
     expect(refused?.status?.host).toBeUndefined();
     expect(refused?.status?.conditions?.find((c) => c.type === 'Ready')?.message).toBe(
-      `The plan ${one} allows 1 project, and older ones have taken it. Delete a project, or upgrade the plan.`,
+      `The plan ${one} allows 1 project, and older projects use it. Delete a project, or upgrade the plan.`,
     );
     await kubectl(['patch', 'plan', one, '--type=merge', '-p', '{"spec":{"maxProjects":null}}']);
     await says('DefaultHostDisabled');
@@ -187,7 +187,7 @@ describe('what is not accepted, and heals itself', () => {
     ]);
     expect(full.status?.hosts?.[1]).toMatchObject({
       waitingFor: 'Customer',
-      message: `The plan ${two} allows 2 hostnames a project, and older ones have taken them. Remove a hostname, or upgrade the plan.`,
+      message: `The plan ${two} allows 2 hostnames a project, and older hostnames use them. Remove a hostname, or upgrade the plan.`,
     });
     expect(full.status?.dnsRecords?.map((r) => r.hostname)).toEqual([b, c]);
     await tenant.attach('many', b, [{from: a}]);

@@ -66,8 +66,7 @@ describe('what a customer is told while the DNS is not right', () => {
       record: 'IN A 10.244.0.1',
       reason: 'ProxiedOrFlattened',
       state: 'Conflicting',
-      sees: () =>
-        /has the edge's address .* Switch that off, so that visitors no longer pass through it, and create CNAME/,
+      sees: () => /has the edge's address .* Switch that off, so that visitors bypass it, and create CNAME/,
       verified: 'False',
       waitingFor: 'Customer',
       observed: ['A 10.244.0.1'],

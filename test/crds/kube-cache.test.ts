@@ -163,7 +163,7 @@ describe('a copy', () => {
     await destroy('watched');
     await eventually(() => cache.unreadable === 0);
     expect([content(), await unreadable()]).toEqual(['listed=3 one=1 two=2', 0]);
-    expect(logged.filter((line) => line.includes('nothing can be made of an object'))).toHaveLength(2);
+    expect(logged.filter((line) => line.includes('an object has an unexpected form and is ignored'))).toHaveLength(2);
   });
 
   test('goes on when a handler throws, and the other handlers are told', async () => {

@@ -393,7 +393,7 @@ describe('A check of', () => {
       'appended.customer.test',
       {
         reason: 'TargetMismatch',
-        message: `appended.customer.test is a CNAME to ${target}.customer.test: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${target}., so that it is: ${create('appended')}.`,
+        message: `appended.customer.test is a CNAME to ${target}.customer.test: the DNS provider has appended the zone to the value. End the value with a dot, ${target}., so that the record is: ${create('appended')}.`,
       },
     ],
     [
@@ -411,7 +411,7 @@ describe('A check of', () => {
         state: 'Conflicting',
         observed: ['A 198.51.100.7'],
         oldAnswerSeconds: 900,
-        message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}; visitors then reach this platform in place of A 198.51.100.7.`,
+        message: `old.customer.test has A 198.51.100.7 and no CNAME. Delete it and create ${create('old')}; visitors then reach this platform instead of A 198.51.100.7.`,
       },
     ],
     ['an IPv6 address alone', 'old6.customer.test', {reason: 'ConflictingRecord', observed: ['AAAA 2001:db8:bad::7']}],
@@ -421,7 +421,7 @@ describe('A check of', () => {
       'any.wild.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `any.wild.customer.test has A 198.51.100.9 by the wildcard record *.wild.customer.test and no CNAME. Create ${create('any.wild')}; the wildcard record then no longer answers for any.wild.customer.test and the names below it; visitors then reach this platform in place of A 198.51.100.9.`,
+        message: `any.wild.customer.test has A 198.51.100.9 by the wildcard record *.wild.customer.test and no CNAME. Create ${create('any.wild')}; the wildcard record then no longer answers for any.wild.customer.test and the names below it; visitors then reach this platform instead of A 198.51.100.9.`,
       },
     ],
     [
@@ -429,7 +429,7 @@ describe('A check of', () => {
       'own.wild.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `own.wild.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('own.wild')}; visitors then reach this platform in place of A 198.51.100.9.`,
+        message: `own.wild.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('own.wild')}; visitors then reach this platform instead of A 198.51.100.9.`,
       },
     ],
     [
@@ -437,7 +437,7 @@ describe('A check of', () => {
       'above.customer.test',
       {
         reason: 'ConflictingRecord',
-        message: `above.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('above')}; visitors then reach this platform in place of A 198.51.100.9.`,
+        message: `above.customer.test has A 198.51.100.9 and no CNAME. Delete it and create ${create('above')}; visitors then reach this platform instead of A 198.51.100.9.`,
       },
     ],
     [
@@ -445,7 +445,7 @@ describe('A check of', () => {
       'any.wildcname.customer.test',
       {
         reason: 'TargetMismatch',
-        message: `any.wildcname.customer.test is a CNAME to www.example.net by the wildcard record *.wildcname.customer.test. Create ${create('any.wildcname')}; the wildcard record then no longer answers for any.wildcname.customer.test and the names below it; visitors then reach this platform in place of www.example.net.`,
+        message: `any.wildcname.customer.test is a CNAME to www.example.net by the wildcard record *.wildcname.customer.test. Create ${create('any.wildcname')}; the wildcard record then no longer answers for any.wildcname.customer.test and the names below it; visitors then reach this platform instead of www.example.net.`,
       },
     ],
     [
@@ -508,7 +508,7 @@ describe('A check of', () => {
       {
         reason: 'BehindCDN',
         message: expect.stringContaining(
-          ' is behind Example CDN by the wildcard record *.wildcdn.customer.test, which hides what would prove it. First give any.wildcdn.customer.test and *.any.wildcdn.customer.test the addresses of the wildcard, or the TXT would end the wildcard for them; then create TXT ',
+          ' is behind Example CDN by the wildcard record *.wildcdn.customer.test, which hides the record that would verify it. First give any.wildcdn.customer.test and *.any.wildcdn.customer.test the addresses of the wildcard, because the TXT ends the wildcard for them. Then create TXT ',
         ),
       },
     ],
@@ -517,7 +517,7 @@ describe('A check of', () => {
       'twice.customer.test',
       {
         reason: 'RecordMissing',
-        message: `twice.customer.test has no record. Create ${create('twice')}. The CNAME stands at twice.customer.test.customer.test instead: move it, with twice alone as its name.`,
+        message: `twice.customer.test has no record. Create ${create('twice')}. The CNAME is at twice.customer.test.customer.test instead. Move it: enter only twice as its name.`,
       },
     ],
     [
@@ -531,7 +531,7 @@ describe('A check of', () => {
       {
         reason: 'ProxiedOrFlattened',
         message: expect.stringMatching(
-          / The TXT stands at _doorplate-challenge\.flattwice\.customer\.test\.customer\.test instead: move it, with _doorplate-challenge\.flattwice alone as its name\.$/,
+          / The TXT is at _doorplate-challenge\.flattwice\.customer\.test\.customer\.test instead. Move it: enter only _doorplate-challenge\.flattwice as its name.$/,
         ),
       },
     ],
@@ -541,7 +541,7 @@ describe('A check of', () => {
       {
         reason: 'TXTMissing',
         message: expect.stringMatching(
-          / The TXT stands at attheapex\.test instead: move it, with _doorplate-challenge alone as its name\.$/,
+          / The TXT is at attheapex\.test instead. Move it: enter only _doorplate-challenge as its name.$/,
         ),
       },
     ],
@@ -571,7 +571,7 @@ describe('A check of', () => {
         reason: 'CNAMENotPossible',
         noCname: true,
         observed: ['MX', 'TXT'],
-        message: `mail.customer.test has no address. It also has MX and TXT records, beside which no CNAME can exist. Leave the MX and TXT records as they are, and create ALIAS or ANAME mail -> ${target} and TXT _doorplate-challenge.mail -> ${token} (TTL 3600) in the zone customer.test.`,
+        message: `mail.customer.test has no address. It also has MX and TXT records, so it cannot have a CNAME. Keep the MX and TXT records, and create ALIAS or ANAME mail -> ${target} and TXT _doorplate-challenge.mail -> ${token} (TTL 3600) in the zone customer.test.`,
       },
     ],
     [
@@ -627,8 +627,8 @@ describe('A check of', () => {
         reason: 'AuthoritativeFailure',
         message:
           'docs.resolved.test could not be checked: the name servers of resolved.test, recursor.test (127.0.0.61), answered without ' +
-          'authority (no AA flag): they do not serve this zone themselves. At the registrar, enter the name servers of the DNS provider ' +
-          'that has the zone, or have the provider set the zone up at these. Needed there: CNAME docs -> ' +
+          'authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider that ' +
+          'has the zone, or ask the provider to add the zone to these servers. Required: CNAME docs -> ' +
           `${target} (TTL 3600) in the zone resolved.test.`,
       },
     ],
@@ -723,8 +723,8 @@ describe('A check of', () => {
 describe('A broken DNSSEC chain', () => {
   test('is reported with the resolvers that refuse it and the remedy', async () => {
     expect(messageOf(await check(options, about('docs.broken.test'), false))).toBe(
-      'docs.broken.test has the right record at its own servers, but resolvers that validate refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken, and the certificate authority would refuse it too. ' +
-        'At the registrar correct the DS record of broken.test, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
+      'docs.broken.test has the right record at its own servers, but validating resolvers refuse it (127.0.0.61, 127.0.0.62): the DNSSEC chain of broken.test is broken. The certificate authority would refuse it, ' +
+        'too. At the registrar, correct the DS record of broken.test, or remove it to switch DNSSEC off; or ask the DNS provider to sign the zone again.',
     );
   });
   test('is not seen by a resolver that does not validate', async () => {
@@ -748,7 +748,7 @@ describe('Negative caching', () => {
       zone: {name: 'customer.test', nameServers: ['ns1.test']},
       oldAnswerSeconds: 900,
       message:
-        'early.customer.test has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.',
+        'early.customer.test has the right record at its own servers; most resolvers do not see it yet. No action is needed.',
     });
     const at = Date.parse('2026-03-01T14:17:00Z');
     const message = messageAt(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);

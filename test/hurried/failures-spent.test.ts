@@ -30,7 +30,7 @@ test('failures spend the budget of the hostname: its Certificate goes, the time 
     phase: 'Verified',
     waitingFor: 'Platform',
     message: expect.stringMatching(
-      /at most 2 in 3 minutes\)\. Nothing is ordered before .* UTC; then it is tried again\. The last failure: .*acme:error:(connection|malformed: Cannot update challenge)/,
+      /at most 2 in 3 minutes\). Doorplate tries again after .* UTC. The last failure: .*acme:error:(connection|malformed: Cannot update challenge)/,
     ),
   });
   expect(spent.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({

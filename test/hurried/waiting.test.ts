@@ -31,8 +31,8 @@ test('the newest of too many hostnames is refused, and follows by itself when an
     `${newest} NotAccepted TooManyWaiting`,
   ]);
   expect(full.status?.hosts?.at(-1)?.message).toBe(
-    `At most ${mostWaiting} hostnames of the account ${tenant.namespace} may wait for verification at a time, and older ` +
-      'hostnames wait. Verify or remove hostnames that wait. This hostname follows by itself.',
+    `At most ${mostWaiting} hostnames of the account ${tenant.namespace} can wait for verification at a time, and older ` +
+      'hostnames are waiting. Verify or remove waiting hostnames. Doorplate then accepts this one automatically.',
   );
   await attach([...others, newest]);
   await tenant.hosts('many', [primary, ...others, newest].map(waits));

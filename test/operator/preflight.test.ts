@@ -69,7 +69,7 @@ test.each<[string, Pick<AcmeIssuer, 'spec' | 'status'> | undefined, string]>([
         ],
       },
     },
-    'No: It is ready, but solves by the class nginx. Set http01.ingress.ingressClassName to edge',
+    'No: It is ready, but its solver uses the class nginx. Set http01.ingress.ingressClassName to edge',
   ],
 ])('An issuer that %s is told of by an Event on its Pod and by its metric', async (situation, written, note) => {
   const name = situation.replaceAll(' ', '-');

@@ -199,7 +199,7 @@ describe('dns.cdns', () => {
     await expectHost(customer, www, 'AwaitingVerification BehindCDN');
     expect(platform.certManager.orders.has(www)).toBe(false);
     const {hosts, dnsRecords = []} = (await customer.domain('web'))?.status ?? {};
-    expect(hosts?.[0]?.message).toContain(`${www} is behind Example CDN, which hides what would prove it.`);
+    expect(hosts?.[0]?.message).toContain(`${www} is behind Example CDN, which hides the record that would verify it.`);
     const challenge = `_doorplate-challenge.${www}`;
     const token = dnsRecords.find((r) => r.type === 'TXT')?.value ?? '';
     platform.dns.set(challenge, {name: challenge, type: 'TXT', ttl: 60, data: token});
@@ -374,8 +374,8 @@ describe('The class of a controller that cannot be the edge', () => {
     const before = await classes();
     await expect(start({ingressClassName: 'alb'})).rejects.toThrow(
       'ingressClassName: IngressClass alb cannot be the edge: its controller (ingress.k8s.aws/alb) takes certificates ' +
-        'from AWS Certificate Manager alone, and none from the Secret of an Ingress. Let a Network Load Balancer pass ' +
-        'TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one. ' +
+        'only from AWS Certificate Manager, not from the Secret of an Ingress. Let a Network Load Balancer forward ' +
+        'TCP to an ingress controller in the cluster, such as Traefik, and name its class. ' +
         'See docs/how-to/ingress-classes.md',
     );
     expect(await classes()).toEqual(before);

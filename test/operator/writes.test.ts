@@ -182,7 +182,7 @@ describe('A route that the API server refuses to change', () => {
     await expectSoon(async () => (await customer.hosts('web'))[www], 'Verified WriteRefused');
     const {hosts} = (await customer.domain('web'))!.status!;
     expect(hosts?.[0]?.message).toMatch(
-      /^Ingress .* could not be written, as the API server refuses it: .*Only one reference can have Controller set to true/,
+      /^Ingress .* could not be written, because the API server refuses it: .*Only one reference can have Controller set to true/,
     );
     await customer.change(customDomains, 'web', {spec: {redirects: null}});
     await expectSoon(() => routes(old), []);

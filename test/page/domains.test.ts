@@ -181,7 +181,7 @@ describe('A domain', () => {
         hostname: 'example.org',
         reason: 'TXTMissing',
         message:
-          "example.org has the edge's addresses, which prove no tenant. Create TXT _doorplate-challenge -> 5f0c8a9be1d24c77 (TTL 3600) in the zone example.org.",
+          "example.org has the edge's addresses, which do not verify it. Create TXT _doorplate-challenge -> 5f0c8a9be1d24c77 (TTL 3600) in the zone example.org.",
         records: [
           {type: 'ALIAS', name: '@', state: 'Found'},
           {type: 'TXT', name: '_doorplate-challenge', value: '5f0c8a9be1d24c77', state: 'Missing'},
@@ -406,7 +406,7 @@ describe('A domain', () => {
     await world.api.project('acme', 'undeployed');
     const {page} = await world.signedIn('acme', {project: 'undeployed'});
     await typed(page).fill('early.example.com');
-    await expectSeen(page.locator('#hostname-said').getByText('The Project undeployed has no host yet.'));
+    await expectSeen(page.locator('#hostname-said').getByText('The Project undeployed has no default hostname yet.'));
     expect(await page.locator('#hostname-said').textContent()).not.toContain('can be added');
     await expectAccessible(page, 'not-accepted-yet');
   });

@@ -88,7 +88,7 @@ export function claimed(start: World): Moment {
     );
     at = {...at, claims: claimsBy((hostname) => now.get(hostname) ?? known.get(hostname))};
   }
-  return assert.fail('claims keep changing while they are decided upon');
+  return assert.fail('the claims kept changing during the decision');
 }
 
 /** What stands of the routes of a hostname when these have been written. */

@@ -14,12 +14,14 @@ describe('Messages of a source', () => {
   });
 
   test('are one text if + joins their literals', () => {
-    const source = "g('The certificate is not issued. ' + `Try ${when} ` + (late ? why('a b c d e') : last) + 'or later.')";
+    const source =
+      "g('The certificate is not issued. ' + `Try ${when} ` + (late ? why('a b c d e') : last) + 'or later.')";
     expect(messagesOf(source)).toEqual(['The certificate is not issued. Try {} {}or later.', 'a b c d e']);
   });
 
   test('are found in elements, too, and not in imports and comments', () => {
-    const source = "import 'a b c d e'; /* a b c d e */ const e = <p title=\"The name is too long here\">a b c d e f</p>;";
+    const source =
+      'import \'a b c d e\'; /* a b c d e */ const e = <p title="The name is too long here">a b c d e f</p>;';
     expect(messagesOf(source)).toEqual(['The name is too long here']);
   });
 });

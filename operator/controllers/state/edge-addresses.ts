@@ -143,7 +143,7 @@ export class EdgeAddresses implements Syncable {
     this.#options.count?.('failed');
     this.#options.log.warn(
       {service: this.#options.edge.service, addresses: this.#current},
-      'the Service of the edge has no address: what was known stays',
+      'the Service of the edge has no address: the known addresses are kept',
     );
     this.#begun();
   }
@@ -173,7 +173,10 @@ export class EdgeAddresses implements Syncable {
       if (this.#stop.signal.aborted) return 0;
       count?.('failed');
       const known = this.#resolved.get(hostname) ?? [];
-      log.warn({err: error, hostname, addresses: known}, "the edge's hostname leads nowhere: what was known stays");
+      log.warn(
+        {err: error, hostname, addresses: known},
+        "the edge's hostname does not resolve: the known addresses are kept",
+      );
       return 0;
     }
   }

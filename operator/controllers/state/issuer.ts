@@ -114,8 +114,8 @@ export class Issuer implements Syncable {
         log.info(
           {issuer: issuerRef.name, caaIdentities: identities, accountUri},
           identities.length > 0
-            ? 'the CA names itself for CAA records'
-            : 'the CA names itself nowhere: CAA is not looked at',
+            ? 'the CA publishes its names for CAA records'
+            : 'the CA publishes no names for CAA records: CAA records are not checked',
         );
         for (const handler of this.#handlers) handler();
       }
@@ -124,7 +124,7 @@ export class Issuer implements Syncable {
       next = this.#pause();
       log.warn(
         {err: error, issuer: issuerRef.name, retryInMs: next},
-        'the ACME directory of the issuer could not be read: CAA is looked at by what was known before; caaIdentities would say it',
+        'the ACME directory of the issuer could not be read: CAA checks use the names known before. Set caaIdentities to name the CA',
       );
     }
     if (this.#stop.signal.aborted) return;

@@ -53,7 +53,7 @@ export async function confirmTenant(
   const live = await client.get(namespaces, namespace);
   if (live?.metadata.uid !== namespaceUID || accountOf(live.metadata.labels) !== account) {
     throw new StaleReadError(
-      `Namespace ${namespace} is no longer what was read of it: another, gone, or of another Account`,
+      `Namespace ${namespace} has changed since it was read: deleted, created again, or moved to another Account`,
     );
   }
 }

@@ -87,7 +87,7 @@ export class Claims {
       // No retained Certificate is deleted here, because that deletion calls this function.
       await doAll(writes, (write) => this.write(write));
     }
-    throw new Error('claims keep changing while they are written');
+    throw new Error('the claims kept changing during the writes');
   }
 
   /** Throws errors of the API server. If another writer was faster, updates the cache instead. */

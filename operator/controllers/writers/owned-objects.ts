@@ -297,7 +297,7 @@ export class OwnedObjects {
       try {
         // A retained Certificate is used unchanged or not at all: a new Certificate would be an order without budget.
         const returns = returning.includes(keyOf(intent));
-        if (returns && !existing) throw new StaleReadError(`${object} rested, and is gone`);
+        if (returns && !existing) throw new StaleReadError(`${object} was retained, but is deleted`);
         const {outcome} = await this.#applier.apply(resource, labelled, {
           existing,
           isOurs: returns ? (o) => o.metadata.uid === existing?.metadata.uid : this.#isOurs(owner),

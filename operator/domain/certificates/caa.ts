@@ -44,18 +44,18 @@ const knownTags: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', '
 type Miss = 'Method' | 'Account' | 'Malformed' | 'Letters' | 'Issuer';
 const misses: Record<Miss, string> = {
   Method: 'which does not allow the validation method http-01',
-  Account: "which allows other accounts of the platform's certificate authority only",
-  Malformed: 'in which a parameter is malformed or given twice, so that it allows nobody',
-  Letters: "in which the name of the platform's certificate authority counts only in small letters",
+  Account: "which allows only other accounts of the platform's certificate authority",
+  Malformed: 'which has a malformed or repeated parameter, so it allows no certificate authority',
+  Letters: "which must name the platform's certificate authority in lower case",
   Issuer: "which does not allow the platform's certificate authority",
 };
 
 /** Remedies for records that could not be read, by failure. */
 const mends: Partial<Record<string, string>> = {
   BrokenDnssec:
-    'At the registrar correct the DS record of that zone, or remove it, which switches DNSSEC off; ' +
-    'or have the DNS provider sign the zone anew.',
-  TooLarge: 'No more records than that may stand there.',
+    'At the registrar, correct the DS record of that zone, or remove it to switch DNSSEC off; ' +
+    'or ask the DNS provider to sign the zone again.',
+  TooLarge: 'Delete records until no more than that number are left.',
 };
 
 /**
@@ -69,9 +69,9 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     return {
       kind: 'Unknown',
       message:
-        `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}); ` +
-        `the certificate authority would refuse, so nothing is ordered for ${hostname}. ` +
-        `${mends[failure] ?? 'The servers of that zone must answer questions for CAA.'}`,
+        `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}). ` +
+        `The certificate authority would refuse, so no certificate is ordered for ` +
+        `${hostname}. ${mends[failure] ?? 'The name servers of that zone must answer CAA queries.'}`,
     };
   }
   // Resolvers return records in any order. Sorting keeps the choice of the reported record stable.
@@ -80,12 +80,7 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
   const unknown = records.find((r) => (r.flags & criticalBits) !== 0 && !knownTags.has(r.tag));
   if (unknown)
-    return blocked(
-      hostname,
-      seen,
-      ca,
-      `${unknown.text}, a critical property that no certificate authority may pass over`,
-    );
+    return blocked(hostname, seen, ca, `${unknown.text}, a critical property that no certificate authority may ignore`);
   const issue = records.filter((r) => r.tag === 'issue').map((r) => ({...r, miss: missOf(r.value, ca)}));
   if (issue.length === 0 || issue.some(({miss}) => miss === undefined)) return {kind: 'Allowed'};
   const nearest = (Object.keys(misses) as Miss[]).find((miss) => issue.some((r) => r.miss === miss))!;
@@ -116,7 +111,8 @@ function blocked(
 ): CaaVerdict {
   const {foundAt = '', of = foundAt} = seen;
   const [at, isAlias, registered] = [printable(foundAt), of !== foundAt, registrableName(hostname)];
-  const told = `${at}${isAlias ? `, where the CNAME of ${printable(of)} leads,` : ''} has ${what}. Nothing is ordered for ${hostname}.`;
+  const via = isAlias ? `, to which the CNAME of ${printable(of)} leads,` : '';
+  const told = `${at}${via} has ${what}. No certificate is ordered for ${hostname}.`;
   // The hostname's own CNAME leads to the platform's zone, and the platform runs the names behind it.
   if (within(foundAt, ca.zone) || (isAlias && of === hostname)) {
     return {
@@ -130,12 +126,12 @@ function blocked(
   function customersRemedy(): string {
     if (!within(of, registered)) {
       return (
-        `That record belongs to whoever runs ${at}; one at ${registered} counts before it. ` +
-        `Add ${lacking ?? `CAA 0 issue "${ca.identities[0]}"`} at ${registered}.`
+        `That record belongs to the owner of ${at}; a CAA record at ${registered} takes ` +
+        `precedence. Add ${lacking ?? `CAA 0 issue "${ca.identities[0]}"`} at ${registered}.`
       );
     }
     if (!lacking) return 'Remove that record, or its critical flag.';
-    return `Add ${lacking} at ${at}${isAlias ? `, or end the CNAME of ${printable(of)}` : ''}.`;
+    return `Add ${lacking} at ${at}${isAlias ? `, or remove the CNAME of ${printable(of)}` : ''}.`;
   }
 }
 

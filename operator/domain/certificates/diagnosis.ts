@@ -36,8 +36,8 @@ export function quotes(request: string | undefined, diagnosis: Diagnosis | undef
     );
   }
   if (diagnosis?.unreadable !== undefined)
-    lines.push(`Order and Challenge could not be read: ${sentence(quote(diagnosis.unreadable, 100))}`);
-  return lines.length > 0 ? `cert-manager says: ${lines.join(' ')}` : '';
+    lines.push(`The Order and the Challenge could not be read: ${sentence(quote(diagnosis.unreadable, 100))}`);
+  return lines.length > 0 ? `cert-manager reports: ${lines.join(' ')}` : '';
 }
 
 /** The actor that must act on an issuance, and the action. */
@@ -54,65 +54,65 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
     /exceeded quota|forbidden: .*quota/i,
     'Platform',
-    "A quota of the solver's namespace admits no Pod for the challenge: make room in it.",
+    "A quota in the solver's namespace allows no Pod for the challenge. Raise the quota.",
   ],
   [
     /violates PodSecurity|admission webhook|forbidden:/i,
     'Platform',
-    "The cluster's admission refuses the solver of the challenge: allow it.",
+    "The cluster's admission control refuses the solver of the challenge. Allow it.",
   ],
   [
     /acme:error:rateLimited|\b429\b/i,
     'CertificateAuthority',
-    'The certificate authority limits requests: nothing but waiting helps.',
+    'The certificate authority limits requests. Wait until the limit ends.',
   ],
   [
     /acme:error:rejectedIdentifier/i,
     'Customer',
-    'The certificate authority refuses this name: attach another hostname.',
+    'The certificate authority refuses this name. Attach another hostname.',
   ],
-  [/acme:error:caa/i, 'Customer', 'CAA records forbid it: allow the certificate authority in them.'],
+  [/acme:error:caa/i, 'Customer', 'CAA records forbid the certificate. Allow the certificate authority in them.'],
   [
     /acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i,
     'Customer',
-    'The name could not be resolved: mend the DNS of the hostname.',
+    'The name could not be resolved. Fix the DNS of the hostname.',
   ],
   [
     /acme:error:(serverInternal|badNonce)|\b50[023] urn:ietf/i,
     'CertificateAuthority',
-    'The certificate authority has a fault of its own.',
+    'The certificate authority has an internal error. Wait until it works again.',
   ],
   [
     /acme:error:(connection|tls)/i,
     'Platform',
-    'The certificate authority cannot reach the edge on port 80: open it to the internet.',
+    'The certificate authority cannot reach the edge on port 80. Open the port to the internet.',
   ],
   [
     /acme:error:(unauthorized|incorrectResponse)/i,
     'Platform',
-    'Something else than the solver answered the certificate authority: ' +
-      'look for a rule of the edge that takes /.well-known/acme-challenge/.',
+    'A server other than the solver answered the certificate ' +
+      'authority. Look for a rule of the edge that takes /.well-known/acme-challenge/.',
   ],
   [
     // The texts of Boulder and Pebble. The CA has refused the challenge, and cert-manager has accepted it once more.
     /(unable to|cannot) update challenge\b.*pending/i,
     'Platform',
-    'The certificate authority had refused the challenge already, and cert-manager has not kept the reason: a fresh attempt shows it.',
+    'The certificate authority refused the challenge earlier, and cert-manager did not keep the reason. A fresh attempt shows it.',
   ],
   [
     /wrong status code '50[234]'/,
     'Platform',
-    "The edge does not reach the solver's Pod: look for a NetworkPolicy in its namespace, and whether the Pod runs.",
+    "The edge does not reach the solver's Pod. Check the NetworkPolicies in its namespace, and check that the Pod runs.",
   ],
   [
     /wrong status code|did not get expected response/i,
     'Platform',
-    'Something else than the solver answers: look for a rule of the edge that takes /.well-known/acme-challenge/.',
+    'A server other than the solver answers. Look for a rule of the edge that takes /.well-known/acme-challenge/.',
   ],
   [
     /connection refused|connection reset|timeout|timed out|deadline exceeded|no route to host|EOF/i,
     'Platform',
-    "The edge, or the solver behind it, does not answer: look at the edge's port 80, and for a NetworkPolicy in the solver's namespace.",
+    "The edge, or the solver behind it, does not answer. Check the edge's port 80, and the NetworkPolicies in the solver's namespace.",
   ],
 ];
 

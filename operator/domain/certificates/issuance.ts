@@ -77,13 +77,13 @@ function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const what =
     spent.of === 'failures'
-      ? `Too many attempts at the certificate of ${w.hostname} have failed (at most ${most(spent.limit)})`
-      : `${w.hostname} has had as many certificates as it may (${most(spent.limit)})`;
+      ? `Too many attempts to issue the certificate of ${w.hostname} failed (at most ${most(spent.limit)})`
+      : `${w.hostname} has used its budget of certificates (${most(spent.limit)})`;
   const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
   return {
     reason: 'IssuanceBudgetExhausted',
     wakeAt: spent.until,
-    message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
+    message: `${what}. Doorplate tries again after ${moment(spent.until)}.${why}`,
     ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
   };
 }
@@ -106,9 +106,9 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         orderRequest: 'Wanted',
         wakeAt: grant.until,
         message:
-          `The certificate authority issues at most ${w.policy.budgets.registeredDomain.map(most).join(', ')} ` +
-          `below one registered domain, and that of ${hostname} has had them. ` +
-          `Nothing is ordered before ${moment(grant.until)}; then it is tried again.`,
+          `The certificate authority limits the certificates of a registered domain (at most ` +
+          `${w.policy.budgets.registeredDomain.map(most).join(', ')}), and the domain of ${hostname} has ` +
+          `used this limit. Doorplate tries again after ${moment(grant.until)}.`,
       };
     case 'Queued':
       return {
@@ -116,9 +116,9 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         orderRequest: 'Wanted',
         wakeAt: grant.expectedAt,
         message:
-          `${hostname} is verified; its order waits in line, in place ${grant.place} (at most ` +
-          `${w.policy.budgets.account.map(most).join(', ')} of the whole platform). ` +
-          `It is expected to be made by ${moment(grant.expectedAt)}.`,
+          `${hostname} is verified; its order waits in the order queue at position ${grant.place} ` +
+          `(the whole platform may order at most ${w.policy.budgets.account.map(most).join(', ')}). ` +
+          `Doorplate expects to order it by ${moment(grant.expectedAt)}.`,
       };
   }
 }
@@ -135,8 +135,8 @@ const askAgain = (cause: Culprit | undefined) =>
 /** The result of the newest check, for a message. */
 function whatWasChecked({verifies, caa}: IssuanceWorld['checked']): string {
   const dns = verifies
-    ? 'By the last answer of its DNS it still verifies'
-    : 'By the last answer of its DNS it verifies no longer: see status.dnsRecords';
+    ? 'Its last DNS check still verifies it'
+    : 'Its last DNS check no longer verifies it: see status.dnsRecords';
   const records =
     caa?.kind === 'Allowed'
       ? ', and its CAA records allow the certificate authority'
@@ -175,9 +175,9 @@ const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   ...exhausted(w, spent),
   waitingFor: 'Platform',
   message:
-    `A certificate of ${w.hostname} was ordered more often than that was granted (at most ${most(spent.limit)}), ` +
-    `so its Certificate was taken away. Nothing is ordered before ${moment(spent.until)}; then it is tried again. ` +
-    'The platform must find what deletes its CertificateRequests or the Secrets of its keys.',
+    `The certificate of ${w.hostname} was ordered more often than its budget allows (at most ${most(spent.limit)}), ` +
+    `so Doorplate deleted its Certificate. Doorplate tries again after ${moment(spent.until)}. ` +
+    'The platform must find the program that deletes its CertificateRequests or the Secrets of its keys.',
 });
 
 type Attempted = IssuanceWorld & {certificate: CertificateFacts};
@@ -225,7 +225,7 @@ function attempted(
       ? {...waits, unanswered: true}
       : {
           reason: 'Issuing',
-          message: `${hostname} is verified; a fresh attempt at its certificate has begun.`,
+          message: `${hostname} is verified; a fresh attempt to issue its certificate has started.`,
           again: true,
           orderRequest,
         };
@@ -251,7 +251,7 @@ function unfinished(
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
   const more = spent
-    ? ` A fresh attempt is possible from ${moment(spent.until)} on (${spent.of}: at most ${most(spent.limit)}).`
+    ? ` A fresh attempt is possible from ${moment(spent.until)} (${spent.of}: at most ${most(spent.limit)}).`
     : ` ${askAgain(cause)}`;
   if (stalled) {
     // After a restart, status still has the result of the last check. Keeping it avoids flapping.
@@ -262,8 +262,8 @@ function unfinished(
       orderRequest,
       ...(cause && {waitingFor: cause.by}),
       message:
-        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ago and ` +
-        `is still absent. ${whatWasChecked(checked)}${what}${more}${words}`,
+        `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ` +
+        `ago and has not been issued. ${whatWasChecked(checked)}${what}${more}${words}`,
     };
   }
   const wakeAt = began + policy.issuanceStalledAfterMs;
@@ -285,8 +285,8 @@ function unfinished(
     wakeAt,
     ...(cause && {waitingFor: cause.by}),
     message:
-      `${hostname} is verified; the last attempt at its certificate failed, and cert-manager tries again after a ` +
-      `while.${what}${more}${words}`,
+      `${hostname} is verified; the last attempt to issue its certificate failed. cert-manager tries ` +
+      `again later.${what}${more}${words}`,
   };
 }
 
@@ -322,7 +322,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
   const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
   const held = again ? beforeOrder(w) : undefined;
   const expired = now >= end;
-  const absent = says === undefined ? ' cert-manager is not at it: see whether it runs.' : '';
+  const absent = says === undefined ? ' cert-manager is not working on it: check that it runs.' : '';
   const message = expired
     ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
     : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and ` +

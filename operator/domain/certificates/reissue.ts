@@ -50,17 +50,19 @@ export const isBegun = (requestedAt: number, {issuing, attemptAt, createdAt}: Ce
 const requested = 'A new certificate with a new key was requested';
 
 export const sayUnreadable =
-  `The annotation ${reissueAnnotation} is not a time in RFC 3339, such as 2026-03-01T12:00:00Z. ` +
+  `The annotation ${reissueAnnotation} must be a time in RFC 3339 format, such as 2026-03-01T12:00:00Z. ` +
   'No new certificate is ordered.';
 
 /** `requestedAt` and `now`: ms since the epoch. */
 export const sayPlanned = (requestedAt: number, now: number): string =>
-  requestedAt - now < soonMs ? sayOnItsWay : `${requested} for ${moment(requestedAt)}; nothing is ordered before.`;
+  requestedAt - now < soonMs
+    ? sayOnItsWay
+    : `${requested} for ${moment(requestedAt)}. Doorplate does not order it earlier.`;
 
-export const sayOnItsWay = `${requested} and is on its way. The present one is served until then.`;
+export const sayOnItsWay = `${requested} and is on its way. The current certificate is served until then.`;
 
 /** `obstacle`: the message of the step that delays the order. */
 export const sayDelayed = (obstacle: string): string => `${requested}. ${obstacle}`;
 
 export const sayFailed = (failure: string): string =>
-  `${requested}. The last attempt failed, and cert-manager tries again after a while. ${quote(failure).replace(/\.?$/, '.')}`;
+  `${requested}. The last attempt failed. cert-manager tries again later. ${quote(failure).replace(/\.?$/, '.')}`;

@@ -20,7 +20,7 @@ export function accept(host: Host): Accepted | undefined {
 export const refusalOf = ({want, world}: Host): Refusal =>
   want.refusals[0] ?? {
     reason: 'ProjectNotFound',
-    message: `The Project ${world.domain.spec.projectRef.name} has no host yet.`,
+    message: `The Project ${world.domain.spec.projectRef.name} has no default hostname yet.`,
   };
 
 /** Whether a refusal leaves a verified hostname in service. */

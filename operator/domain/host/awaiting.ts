@@ -112,19 +112,19 @@ const newMs = 60_000;
 
 const provenButAttached = ({hostname}: Owned): string => `${hostname} has the right record, but it is attached`;
 const attachedTo = (host: Owned, sibling: string): string =>
-  `${provenButAttached(host)} already: to ${sibling}, of the same account`;
+  `${provenButAttached(host)} already to ${sibling} of the same account`;
 
 /** Told only to who has proved, without a word about a holder who is somebody else (rule 4). */
 function claimedMessage(host: Owned, contest: boolean): string {
   const proven = provenButAttached(host);
   const sibling = siblingOf(host);
   if (sibling !== undefined) {
-    return `${attachedTo(host, sibling)}. Remove it there, and it passes over by itself; or remove it here.`;
+    return `${attachedTo(host, sibling)}. Remove it there, and Doorplate moves it here; or remove it here.`;
   }
   const remedy = contest
-    ? 'It passes over once the DNS names that place no longer: remove what points there, such as an older TXT record. ' +
-      'This is watched.'
-    : 'Create the TXT record of status.dnsRecords, or ask the platform.';
+    ? 'To move it here, remove the DNS records that point there, such as an older TXT record. Doorplate ' +
+      'checks this regularly.'
+    : 'Create the TXT record in status.dnsRecords, or ask the platform.';
   return `${proven} elsewhere on this platform. ${remedy}`;
 }
 
@@ -186,8 +186,8 @@ export function reportFirstCheck(host: Owned): Outcome {
   const at = nextCheck(host);
   const when =
     at <= host.world.now
-      ? 'The first check follows at once.'
-      : `It was checked several times of late; the next check follows by ${moment(at)}.`;
+      ? 'The first check starts now.'
+      : `Doorplate has checked it several times recently; the next check runs by ${moment(at)}.`;
   const message = `Create ${wantedRecords(host)}. ${when}`;
   return {
     ...(at <= host.world.now && {passing: true}),

@@ -98,7 +98,7 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
     (step.read && !diagnosis) ||
     (step.reason === 'IssuanceStalled' && !checked.proven) ||
     (step.reason === 'Issuing' && (facts.verdict?.kind ?? 'Unknown') === 'Unknown');
-  const cause = message === '' ? '' : ` cert-manager says: ${quote(message).replace(/\.?$/, '.')}`;
+  const cause = message === '' ? '' : ` cert-manager reports: ${quote(message).replace(/\.?$/, '.')}`;
   const asks = asksOf(step, host);
   return {
     ...asks,

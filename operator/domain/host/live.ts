@@ -55,7 +55,7 @@ export function awaitEdge({world, hostname, role, redirect, facts, before}: Plan
     return watch(say('Verified', {reason: seen.kind, message: seen.message}), edgeGraceMs);
   // After a restart the last finding stands.
   if (found === undefined && faulty) return watch(sayAgain(before), edgeGraceMs);
-  const message = `${hostname} has its certificate; the edge is being watched for it.`;
+  const message = `${hostname} has its certificate; Doorplate waits until the edge presents it.`;
   return watch(
     // When what it becomes counts as seen is told by the time of this entry.
     {...(!whoAnswers && {passing: true}), ...say('Verified', {reason: 'EdgePending', message})},
@@ -101,7 +101,7 @@ export function reportGraceOfDrift({hostname, drifted, facts, before, servedUnti
   const {verdict} = facts;
   const reason = 'DNSDrifted';
   if (verdict?.kind !== 'Refuted' && before?.reason === reason) return say('Live', {reason, message: before.message});
-  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is proven no longer.`;
+  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is no longer verified.`;
   return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
 }
 
@@ -141,7 +141,7 @@ function sayServed(host: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
       return {
         reason: 'ServedUntilReplaced',
         message: facts.isAwaited
-          ? `${hostname} is served as before until another CustomDomain of the same account, which names it now, serves it.`
+          ? `${hostname} is served as before until another CustomDomain of the same account serves it. That CustomDomain now names it.`
           : `${hostname} is served as before until ${primary.hostname} is Live.`,
       };
     case 'Primary':
@@ -166,10 +166,10 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
       : `A wildcard record leads there: first give ${ownRecords(question.hostname, wildcard)} its value, then create`;
   const remedy = canVerifyByTxt(question)
     ? `${create} ${sayRecords([txtRecord(question, place)], place)}`
-    : 'Switch the CDN off for this name, so that visitors reach this platform without it';
+    : 'Switch the CDN off for this name, so that visitors reach this platform directly';
   const message =
-    `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
-    `${remedy}, so that it is proven again. ${originOverHttps('The CDN')}`;
+    `${sayServed(host).message} It is now behind a CDN, which hides the record that ` +
+    `verified it. ${remedy}, so that it is verified again. ${originOverHttps('The CDN')}`;
   return say('Live', {reason: 'ServedBehindCDN', message: withReissue(host, message)});
 }
 

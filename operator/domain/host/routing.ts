@@ -120,13 +120,13 @@ export const replaceRoutes = ({hostname, changing}: PlannedHost): Outcome | unde
   changing
     ? say('Verified', {
         reason: 'RoutesPending',
-        message: `${hostname} has its certificate; its ingress rules take the place of the former ones.`,
+        message: `${hostname} has its certificate; its ingress rules replace the former ones.`,
       })
     : undefined;
 
 export function writeRoutes({hostname, facts, routing}: PlannedHost): Outcome | undefined {
   if (routing.routed) return undefined;
-  const when = facts.occupied ? 'follow when those of its former holder are gone' : 'are being written';
+  const when = facts.occupied ? 'are written when those of its former owner are deleted' : 'are being written';
   const message = `${hostname} has its certificate; its ingress rules ${when}.`;
   return {
     ...(!facts.occupied && {passing: true}),

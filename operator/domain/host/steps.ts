@@ -139,7 +139,7 @@ function handOver({world, hostname, role, before, succession}: Owned, decision: 
     ...before,
     role,
     reason,
-    message: `${hostname} is served as before until another CustomDomain of the same account, which owns it now, serves it.`,
+    message: `${hostname} is served as before until another CustomDomain of the same account serves it. That CustomDomain now owns it.`,
     since: before.reason === reason ? before.since : timestamp(world.now),
     waitingFor: reasons[reason].waitingFor as Party,
   };

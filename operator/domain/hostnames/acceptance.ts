@@ -36,7 +36,7 @@ const projectAllowed: Check = ({project}) => project && refusalIn(project);
 /** Refuses all hostnames together. Otherwise places under the plan's limit would move between hostnames that cannot use them yet. */
 const projectHasHost: Check = ({domain, project}) =>
   project !== undefined && project.status?.host === undefined
-    ? {reason: 'ProjectNotFound', message: `The Project ${domain.spec.projectRef.name} has no host yet.`}
+    ? {reason: 'ProjectNotFound', message: `The Project ${domain.spec.projectRef.name} has no default hostname yet.`}
     : undefined;
 
 const onlyOne: Check = ({domain, first}) =>
@@ -45,7 +45,7 @@ const onlyOne: Check = ({domain, first}) =>
         reason: 'ProjectHasDomains',
         message:
           `The Project ${domain.spec.projectRef.name} already has its domains in the CustomDomain ` +
-          `${first.metadata.name}. Put these hostnames there, or delete it.`,
+          `${first.metadata.name}. Add these hostnames there, or delete that CustomDomain.`,
       }
     : undefined;
 
@@ -107,7 +107,7 @@ export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant):
         reason: 'HostnameLimitReached',
         message:
           `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and ` +
-          `older ones have taken ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
+          `older hostnames use ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
       },
     ]),
   );
@@ -126,10 +126,10 @@ export function acceptHostname(
     message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`,
   });
   const name = normalise(written);
-  if (name === undefined) return refuse('it is no valid internationalised domain name (UTS #46)');
+  if (name === undefined) return refuse('it is not a valid internationalized domain name (UTS #46)');
   if (isReserved(name))
     return refuse(`it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`);
-  if (isPublicSuffix(name)) return refuse('it is a public suffix, under which anybody registers names');
+  if (isPublicSuffix(name)) return refuse('it is a public suffix, under which anyone can register names');
   if (within(name, policy.zone)) return refuse(`it belongs to the platform's own zone ${policy.zone}`);
   const denied = policy.deniedNames.find((d) => within(name, d));
   return denied === undefined ? undefined : refuse(`the platform does not allow names under ${denied}`);

@@ -34,7 +34,7 @@ export function aLabelAdvice(written: string): string | undefined {
       : 'joined emoji have no ASCII form (UTS #46), so choose another hostname';
   }
   return hostnameRules.every((rule) => rule.holds(name))
-    ? `write ${domainToUnicode(name)} as ${name}, the ASCII form, which DNS uses and most browsers show: it is accepted`
+    ? `write ${domainToUnicode(name)} as ${name}, the ASCII form that DNS uses and most browsers show`
     : undefined;
 }
 

@@ -39,7 +39,7 @@ export function stopFault(domain: Annotated, named: readonly Hostname[]): string
   if (tooLong)
     return `${subject} is longer than ${longestStop.toLocaleString('en-US')} characters, so it has no effect. Name fewer hostnames.`;
   if (invalid !== undefined)
-    return `${subject} names "${quote(invalid, 100)}", which is no hostname. Correct or remove it.`;
+    return `${subject} names "${quote(invalid, 100)}", which is not a hostname. Correct or remove it.`;
   const attached = named.find((hostname) => hostnames.has(hostname));
   if (attached === undefined) return undefined;
   return (

@@ -53,8 +53,8 @@ export function strikeWaiting(
   const refusal: Refusal = {
     reason: tooMany,
     message:
-      `At most ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} of ${whose} may wait for verification at a time, and ` +
-      `older hostnames wait. Verify or remove hostnames that wait. This hostname follows by itself.`,
+      `At most ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} of ${whose} can wait for verification at a time, and ` +
+      `older hostnames are waiting. Verify or remove waiting hostnames. Doorplate then accepts this one automatically.`,
   };
   return new Map(beyond.map(({hostname}) => [hostname, refusal]));
 }

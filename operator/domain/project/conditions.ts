@@ -29,8 +29,8 @@ function wrongService({spec: {serviceRef}}: Project, service: Service | undefine
   if (service.spec.type !== 'ExternalName') return undefined;
   return [
     'NoReadyEndpoint',
-    `The ${name} is of type ExternalName, which has no endpoints: nothing here can be served by it. ` +
-      "Name a Service that selects the project's Pods in spec.serviceRef.",
+    `The ${name} is of type ExternalName, which has no endpoints and cannot serve the project. ` +
+      "In spec.serviceRef, name a Service that selects the project's Pods.",
   ];
 }
 
@@ -84,11 +84,11 @@ function conditionsOfAllowed(world: ProjectWorld, {deployed, defaultHost}: Decid
   const undeployed = wrong ?? neverReady(serviceRef.name);
   const {routed, certified, step, redirect} = defaultHost;
   const off: [ReasonName, string] | undefined =
-    project.spec.defaultHost === 'Disabled' ? ['DefaultHostDisabled', 'The default host is switched off.'] : undefined;
+    project.spec.defaultHost === 'Disabled' ? ['DefaultHostDisabled', 'The default hostname is disabled.'] : undefined;
   const writeError = world.writeError && tell(world.writeError);
   const unwritten: [ReasonName, string] | undefined = writeError && [writeError.reason, writeError.message];
   const notRouted: [ReasonName, string] = deployed
-    ? (unwritten ?? ['RoutesPending', 'The ingress rules of the default host are being written.'])
+    ? (unwritten ?? ['RoutesPending', 'The ingress rules of the default hostname are being written.'])
     : undeployed;
   const serving: [ReasonName, string] = redirect
     ? ['Redirecting', `${host} redirects to ${redirect.to}.`]

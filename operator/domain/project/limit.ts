@@ -49,8 +49,8 @@ export function placeOf({now, project, tenant, ahead, claim, policy}: PlaceInput
   const refusal: Refusal = {
     reason: 'ProjectLimitReached',
     message:
-      `The plan ${tenant.plan.metadata.name} allows ${limit} ${limit === 1 ? 'project' : 'projects'}, and older ones ` +
-      `have taken ${limit === 1 ? 'it' : 'them'}. Delete a project, or upgrade the plan.`,
+      `The plan ${tenant.plan.metadata.name} allows ${limit} ${limit === 1 ? 'project' : 'projects'}, and older ` +
+      `projects use ${limit === 1 ? 'it' : 'them'}. Delete a project, or upgrade the plan.`,
   };
   const hasHost = isHeldBy(claim, project);
   const {firstDeployTime, servedUntil = timestamp(now + policy.graceTimeMs)} = project.status ?? {};

@@ -25,8 +25,8 @@ export const at = ({edge: {address, port}}: Pick<EdgeFinding, 'edge'>) =>
 const noAddress = (hostname: Hostname): Seen => ({
   kind: 'EdgeUnreachable',
   message:
-    `Nobody knows an address of the edge yet, so ${hostname} cannot be seen there. The certificate is there; the ` +
-    'platform must see that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
+    `Doorplate knows no address of the edge yet, so it cannot probe ${hostname}. The certificate is issued. ` +
+    'The platform must ensure that the Service in edge.service or edge.probe has an address, or that edge.hostname resolves.',
 });
 
 /** The leaf that an edge probe expects. */
@@ -69,8 +69,8 @@ export function seenOnEdge(
       kind: 'EdgeUnreachable',
       edge: at(dead),
       message:
-        `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is there; ` +
-        'the platform must bring the edge back.',
+        `The edge at ${at(dead)} does not answer for ${hostname} (${dead.unreachable}). The certificate is ` +
+        'issued; the platform must repair the edge.',
     };
   const other = edge.find((f) => !issued(f));
   if (other) {
@@ -79,8 +79,8 @@ export function seenOnEdge(
       edge: at(other),
       message:
         `The edge at ${at(other)} presents another certificate for ` +
-        `${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was issued. ` +
-        'If that lasts, the platform must look at its ingress controller.',
+        `${hostname}${other.subjectAltNames ? ` (of ${other.subjectAltNames})` : ''} than the one that was ` +
+        'issued. If this lasts, the platform must check its ingress controller.',
     };
   }
   const former = edge.find((f) => f.redirector);
@@ -89,8 +89,8 @@ export function seenOnEdge(
         kind: 'EdgeNotServing',
         edge: at(former),
         message:
-          `The edge at ${at(former)} still redirects ${hostname}, which is to serve now. ` +
-          'If that lasts, the platform must look at its ingress controller.',
+          `The edge at ${at(former)} still redirects ${hostname}, which must now serve ` +
+          'the project. If this lasts, the platform must check its ingress controller.',
       }
     : {kind: 'Seen'};
 }

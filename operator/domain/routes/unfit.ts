@@ -7,13 +7,13 @@ interface Unfit {
   instead: string;
 }
 
-const another = 'Install another ingress controller beside it, such as Traefik, and name the class of that one.';
+const another = 'Install another ingress controller beside it, such as Traefik, and name its class.';
 const balancerBefore = (balancer: string) =>
-  `Let ${balancer} pass TCP on to an ingress controller in the cluster, such as Traefik, and name the class of that one.`;
+  `Let ${balancer} forward TCP to an ingress controller in the cluster, such as Traefik, and name its class.`;
 
 /** docs.aws.amazon.com/eks/latest/userguide/auto-configure-alb.html; kubernetes-sigs/aws-load-balancer-controller, issue 3178. */
 const amazon: Unfit = {
-  why: 'takes certificates from AWS Certificate Manager alone, and none from the Secret of an Ingress',
+  why: 'takes certificates only from AWS Certificate Manager, not from the Secret of an Ingress',
   instead: balancerBefore('a Network Load Balancer'),
 };
 
@@ -26,8 +26,8 @@ const unfit = new Map<string, Unfit>([
     'k8s.io/ingress-gce',
     {
       why:
-        'passes over every Ingress that names its class in spec.ingressClassName, and makes a load balancer with an ' +
-        'address of its own for each of the others',
+        'ignores every Ingress that names its class in spec.ingressClassName, and creates a load balancer ' +
+        'with its own address for every other Ingress',
       instead: balancerBefore('a Service of the type LoadBalancer'),
     },
   ],
@@ -35,7 +35,7 @@ const unfit = new Map<string, Unfit>([
   [
     'tailscale.com/ts-ingress',
     {
-      why: "serves names of the tailnet alone, with certificates of its own, and no customer's hostname",
+      why: "serves only names of the tailnet, with its own certificates, and no customer's hostname",
       instead: balancerBefore('a Service of the type LoadBalancer'),
     },
   ],
@@ -43,7 +43,7 @@ const unfit = new Map<string, Unfit>([
   [
     'istio.io/ingress-controller',
     {
-      why: "reads the Secret of an Ingress in its gateway's namespace, and never in the Ingress's own",
+      why: "reads the Secret of an Ingress in its gateway's namespace, not in the namespace of the Ingress",
       instead: another,
     },
   ],

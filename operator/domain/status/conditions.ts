@@ -62,7 +62,7 @@ export function makeConditions(
 
   const claims: TimelessCondition[] = [
     claim('Accepted', isAccepted && !refusal, 'Accepted', `${primary.hostname} may be attached.`, refusal),
-    claim('Verified', proven && !drifted, 'Proven', `${primary.hostname} is proven to be this tenant's.`),
+    claim('Verified', proven && !drifted, 'Proven', `${primary.hostname} is verified for this tenant.`),
     claim('CertificateReady', isCertified(world, primary), 'Issued', `${primary.hostname} has its certificate.`),
     claim(
       'RoutesReady',
@@ -119,7 +119,7 @@ function readiness(world: World, described: readonly DescribedHost[]): TimelessC
   const worst = waiting.find((h) => healthOf(h, world) === 'stalled') ?? waiting[0];
   if (!worst) return [{type: 'Ready', status: 'True', ...whyReady(hosts)}];
   const others = waiting.length - 1;
-  const more = others > 0 ? ` (${others} more of ${hosts.length} hostnames not Live yet: see status.hosts)` : '';
+  const more = others > 0 ? ` (${others} more of ${hosts.length} hostnames are not Live yet: see status.hosts)` : '';
   return notReady(healthOf(worst, world), {reason: worst.reason, message: worst.message + more});
 }
 

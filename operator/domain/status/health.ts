@@ -18,33 +18,33 @@ export interface HealthRow {
 
 export const healthRows = {
   pending: {
-    means: 'It is on its way.',
+    means: 'Doorplate or the certificate authority is working on it.',
     condition: 'Reconciling',
     kstatus: 'InProgress',
     argoCD: 'Progressing',
     flux: 'InProgress',
   },
   awaited: {
-    means: 'The DNS does not prove the hostname yet; the message names the record.',
+    means: 'The DNS does not verify the hostname yet; the message names the record.',
     condition: 'Reconciling',
     kstatus: 'InProgress',
     argoCD: 'Suspended',
     flux: 'InProgress',
   },
   stalled: {
-    means: 'Somebody must act; it heals itself as soon as the cause is gone.',
+    means: 'An action is required. Doorplate continues when the cause is removed.',
     condition: 'Stalled',
     kstatus: 'Failed',
     argoCD: 'Degraded',
     flux: 'Failed',
   },
   ending: {
-    means: 'It is served, and will not be for ever: somebody must act before the time that the message names.',
+    means: 'It is served for a limited time. An action is required before the time in the message.',
     kstatus: 'Current',
     argoCD: 'Degraded',
     flux: 'Failed',
   },
-  done: {means: 'Nothing is left to do.', kstatus: 'Current', argoCD: 'Healthy', flux: 'Current'},
+  done: {means: 'No action is required.', kstatus: 'Current', argoCD: 'Healthy', flux: 'Current'},
   removing: {
     means: 'It is being deleted.',
     kstatus: 'Terminating',

@@ -75,7 +75,7 @@ function shorten(
 const tooLarge = {
   reason: 'StatusTooLarge' as const satisfies ReasonName,
   message:
-    'This object is so large that its status has no room. Make it smaller: fewer or shorter labels, annotations, finalizers and redirects.',
+    'This object is so large that its status does not fit. Reduce or shorten its labels, annotations, finalizers and redirects.',
 };
 
 /** kstatus treats a status without conditions as Current, unless its observedGeneration is behind the spec. */

@@ -23,9 +23,9 @@ function messageOf(writeError: WriteError): string {
   const {kind, object} = writeError;
   switch (kind) {
     case 'NameTaken':
-      return `${object} is not Doorplate's and has the name of an object that must be created; it is left alone. Delete or rename it.`;
+      return `${object} has the name of an object that Doorplate must create, but is not Doorplate's. Doorplate leaves it unchanged. Delete or rename it.`;
     case 'WriteRefused':
-      return `${object} could not be written, as the API server refuses it: ${writeError.says}`;
+      return `${object} could not be written, because the API server refuses it: ${writeError.says}`;
     case 'WriteFailed':
       return `${object} could not be written; Doorplate tries again. The API server reports: ${writeError.says}`;
   }

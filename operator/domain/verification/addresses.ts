@@ -49,15 +49,15 @@ export const addresses: VerificationMethod = {
   },
 };
 
-/** The instruction for a name with records of other types, beside which no CNAME can exist. */
+/** The instruction for a name with records of other types, so it cannot have a CNAME. */
 export function besideOthers({question, types}: Case, action: string): string {
-  const has = `It also has ${recordsOfTypes(types)}, beside which no CNAME can exist.`;
+  const has = `It also has ${recordsOfTypes(types)}, so it cannot have a CNAME.`;
   if (types.includes('DNAME') || !canVerifyByTxt(question)) return `${has} Attach another name.`;
   // Browsers follow an HTTPS record before an address (RFC 9460, 3).
   const https = types.includes('HTTPS')
-    ? ' If the HTTPS record belongs to a former host, delete it: browsers would go there.'
+    ? ' If the HTTPS record is from a former provider, delete it: browsers would go there.'
     : '';
-  return `${has} Leave the ${recordsOfTypes(types)} as they are, and ${action}.${https}`;
+  return `${has} Keep the ${recordsOfTypes(types)}, and ${action}.${https}`;
 }
 
 /** `MX`, `MX and TXT`, `MX, SRV and TXT`, with the word for records. */
@@ -80,7 +80,7 @@ function strangeAtApex(
   const named = few(wrong.map((address) => `${type} ${printable(address)}`).toSorted());
   const [are, them] = wrong.length > 1 ? ['are', 'them'] : ['is', 'it'];
   const name = shown(c.question.hostname);
-  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}${thenHere(named)}.`;
+  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}. Required: ${c.wanted}${thenHere(named)}.`;
   return refuted(c, reason, seen, message, ttlSeconds);
 }
 

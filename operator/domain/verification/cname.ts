@@ -37,8 +37,8 @@ function madeOf({question: {hostname}, madeUp}: Case, {dname}: Finding): {record
 }
 
 const synthesized = ({question, wanted}: Case, to: string, {record, above}: {record: string; above: Hostname}) =>
-  `${shown(question.hostname)} is a CNAME to ${printable(to)} that ${record} makes for every name below it, so it does not verify this ` +
-  `hostname. ${replaceForAll(above, wanted)}`;
+  `${shown(question.hostname)} is a CNAME to ${printable(to)} that ${record} creates for every name below it, so it does not verify ` +
+  `this hostname. ${replaceForAll(above, wanted)}`;
 
 /** Forms of DNS providers read a value without a dot at its end as relative to the zone (RFC 1035, 5.1). */
 const hasZoneAppended = ({question: {hostname, target}}: Case, to: string) =>
@@ -50,13 +50,13 @@ function wrongTarget(c: Case, to: string, isIndirect: boolean): string {
   const is = `${shown(question.hostname)} is a CNAME to ${printable(to)}${by}`;
   if (hasZoneAppended(c, to)) {
     return (
-      `${is}: the DNS provider has put the zone behind the value. ` +
-      `Write it with a dot at its end, ${question.target}., so that it is: ${wanted}.`
+      `${is}: the DNS provider has appended the zone to the value. ` +
+      `End the value with a dot, ${question.target}., so that the record is: ${wanted}.`
     );
   }
   if (isIndirect) {
     const verb = wildcard !== undefined ? 'create' : 'change it to';
-    return `${is}, which leads on to the host. Point it straight there: ${verb} ${wanted}${instead}.`;
+    return `${is}, which leads on to the default hostname. Point it there directly: ${verb} ${wanted}${instead}.`;
   }
   return `${is}. ${wildcard !== undefined ? 'Create' : 'Change it to'} ${wanted}${instead}${thenHere(printable(to))}.`;
 }

@@ -29,8 +29,8 @@ export function couldNotAsk(
       reason: 'AuthoritativeUnreachable',
       message:
         `${name} could not be checked: ${seen.failure.detail.split(' ').map(printable).join(' ')}. ` +
-        'Their owner must give them public ones, or the platform allow private ones (dns.allowPrivateAddresses). ' +
-        `Needed there: ${wanted}.`,
+        'Give them public addresses, or ask the platform to allow private ones (dns.allowPrivateAddresses). ' +
+        `Required: ${wanted}.`,
     };
   }
   const servers = serverNames(seen.findings);
@@ -39,9 +39,9 @@ export function couldNotAsk(
     return {
       reason: 'AuthoritativeFailure',
       message:
-        `${name} could not be checked: ${who} answered without authority (no AA flag): they do not serve this zone themselves. ` +
-        'At the registrar, enter the name servers of the DNS provider that has the zone, or have the provider set the zone up at ' +
-        `these. Needed there: ${wanted}.`,
+        `${name} could not be checked: ${who} answered without authority (no AA flag), so they do not serve this zone. ` +
+        'At the registrar, enter the name servers of the DNS provider that has the zone, or ask the provider to add the zone ' +
+        `to these servers. Required: ${wanted}.`,
     };
   }
   return failures.every((f) => unreachable.has(f))
@@ -49,13 +49,13 @@ export function couldNotAsk(
         reason: 'AuthoritativeUnreachable',
         message:
           `${name} could not be checked: ${who} did not answer (${failures.join(', ') || 'none found'}). ` +
-          'Their owner must bring them back; if none of any zone answers, the platform must allow port 53 ' +
-          `outward. Needed there: ${wanted}.`,
+          'Ask the DNS provider to repair them. If no name server of any zone answers, the platform must allow ' +
+          `outgoing traffic to port 53. Required: ${wanted}.`,
       }
     : {
         reason: 'AuthoritativeFailure',
         message:
           `${name} could not be checked: ${who} failed (${failures.join(', ')}). ` +
-          `Mend the zone at the DNS provider. Needed there: ${wanted}.`,
+          `Fix the zone at the DNS provider. Required: ${wanted}.`,
       };
 }

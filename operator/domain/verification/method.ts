@@ -213,11 +213,11 @@ export function ownRecords(hostname: Hostname, wildcard: Hostname): string {
 
 /** The instruction to replace a record, or a server, that answers for every name below `above`. */
 export const replaceForAll = (above: string, wanted: string) =>
-  `Replace that with records for single names, among them ${wanted}; other names below ${printable(above)} then lead nowhere until they ` +
-  'have records of their own.';
+  `Replace that with records for single names, including ${wanted}. Other names below ${printable(above)} ` +
+  'then need their own records.';
 
 /** What following an instruction changes for visitors. Begins with a semicolon. */
-export const thenHere = (from: string) => `; visitors then reach this platform in place of ${from}`;
+export const thenHere = (from: string) => `; visitors then reach this platform instead of ${from}`;
 
 /** Over plain HTTP the edge redirects to HTTPS, which the CDN asks for over plain HTTP again. */
 export const originOverHttps = (it: string): string =>

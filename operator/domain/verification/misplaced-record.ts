@@ -42,6 +42,6 @@ export function misplacedRecordsOf(question: Question, verdict: Verdict): Mispla
 export const withMisplacedRecord = (verdict: Refuted, {name, wanted, typed}: MisplacedRecord): Refuted => ({
   ...verdict,
   message:
-    `${verdict.message} The ${wanted === 'TXT' ? 'TXT' : 'CNAME'} stands at ${shown(name)} instead: ` +
-    `move it, with ${typed} alone as its name.`,
+    `${verdict.message} The ${wanted === 'TXT' ? 'TXT' : 'CNAME'} is at ${shown(name)} instead. ` +
+    `Move it: enter only ${typed} as its name.`,
 });

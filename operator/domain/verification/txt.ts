@@ -74,11 +74,11 @@ function flattened(c: Case, found: Finding): Refuted {
   const has = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${by}`;
   if (place.noCname)
     return lacking(c, found, 'CNAMENotPossible', `${has}. ${besideOthers(c, `create ${wantedTxt(c)}`)}`);
-  const or = canVerifyByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
+  const or = canVerifyByTxt(question) ? `; or keep it and create ${wantedTxt(c)}` : '';
   const message =
     wildcard === undefined
       ? `${has} and no CNAME: a proxy or a flattened record hides it. ` +
-        `Switch that off, so that visitors no longer pass through it, and create ${wanted}${or}.`
+        `Switch that off, so that visitors bypass it, and create ${wanted}${or}.`
       : `${has} and no CNAME. Create ${wanted}${instead}.`;
   return lacking(c, found, 'ProxiedOrFlattened', message);
 }
@@ -100,14 +100,14 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
   const {by, instead} = wildcardWords(c);
   const [to] = found.cname;
   const where = to === undefined ? cdn.name : `${cdn.name} (CNAME ${printable(to)})`;
-  const is = `${shown(question.hostname)} is behind ${where}${by}, which hides what would prove it.`;
+  const is = `${shown(question.hostname)} is behind ${where}${by}, which hides the record that would verify it.`;
   const plain =
     wildcard !== undefined
       ? `create ${wanted}${instead}${thenHere(cdn.name)}`
-      : `switch ${cdn.name} off for this name and create ${wanted}, so that visitors reach this platform without it`;
-  const proof = `${ownRecordsFirst(c, found)} ${wantedTxt(c)}, with ${question.target} as the origin at ${cdn.name}`;
+      : `switch ${cdn.name} off for this name and create ${wanted}, so that visitors reach this platform directly`;
+  const proof = `${ownRecordsFirst(c, found)} ${wantedTxt(c)}, and set ${question.target} as the origin at ${cdn.name}`;
   const message = canVerifyByTxt(question)
-    ? `${is} ${proof}; or ${plain}. ${originOverHttps(`If ${cdn.name} stays, it`)}`
+    ? `${is} ${proof}; or ${plain}. ${originOverHttps(`If you keep ${cdn.name}, it`)}`
     : `${is} ${capitalised(plain)}.`;
   return refutedAtCdn(c, found, cdn, 'BehindCDN', message);
 }
@@ -116,7 +116,7 @@ function behind(c: Case, found: Finding, cdn: Cdn): Refuted {
 function ownRecordsFirst({question: {hostname}, wildcard}: Case, {cname: [to]}: Finding): string {
   if (wildcard === undefined) return 'Create';
   const value = to === undefined ? 'the addresses of the wildcard' : `a CNAME to ${printable(to)}`;
-  return `First give ${ownRecords(hostname, wildcard)} ${value}, or the TXT would end the wildcard for them; then create`;
+  return `First give ${ownRecords(hostname, wildcard)} ${value}, because the TXT ends the wildcard for them. Then create`;
 }
 
 function mismatch(
@@ -129,11 +129,11 @@ function mismatch(
   const some = observed.slice(0, 2).join(', ');
   const more = observed.length > 2 ? ` and ${observed.length - 2} more` : '';
   const what = isQuoted
-    ? `the TXT at ${at} has quotes or blanks around its value (${some}): write the value alone`
+    ? `the TXT at ${at} has quotes or spaces around its value (${some}): remove them`
     : `${at} has ${some}${more}`;
   const replaces = observed.some((record) => record.startsWith('CNAME ')) ? ' in place of that CNAME' : '';
   const where = cdn ? `is behind ${cdn.name}` : "has the edge's addresses";
-  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there${replaces}: ${wantedTxt(c)}.`;
+  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Required${replaces}: ${wantedTxt(c)}.`;
   return cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
 }
 
@@ -152,7 +152,7 @@ function missing(c: Case, found: Finding): Refuted {
   if (!c.place.apex) return flattened(c, found);
   const [name, at] = [shown(c.question.hostname), challengeName(c.question.hostname)];
   const remedy = canVerifyByTxt(c.question)
-    ? `, and there is no TXT at ${at}. Create ${wantedTxt(c)}.`
-    : ', and cannot be proven by TXT.';
-  return lacking(c, found, 'TXTMissing', `${name} has the edge's addresses, which prove no tenant${remedy}`);
+    ? `. There is no TXT at ${at}. Create ${wantedTxt(c)}.`
+    : '. A TXT record cannot verify it, either.';
+  return lacking(c, found, 'TXTMissing', `${name} has the edge's addresses, which do not verify it${remedy}`);
 }

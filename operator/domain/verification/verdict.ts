@@ -114,8 +114,8 @@ function withoutEdge({question, rules, place, wanted}: Case, seen: Observation):
     reason: 'NoEdgeAddress',
     ...place,
     message:
-      `${shown(question.hostname)} has addresses, and it is not known yet whether they are the edge's: the platform ` +
-      `must see that its edge has an address. Needed there: ${wanted}.`,
+      `${shown(question.hostname)} has addresses, but Doorplate does not know the edge's addresses yet. ` +
+      `The platform must give its edge an address. Required: ${wanted}.`,
   };
 }
 
@@ -128,9 +128,9 @@ function disagreement(c: Case, seen: readonly {found: Finding; verdict: Verdict}
   const lacking = seen.filter(({verdict}) => verdict.kind === 'Refuted').map(({found}) => found);
   if (having.length === 0 || lacking.length === 0) return undefined;
   const message =
-    `${shown(c.question.hostname)} has the right record at ${serverNames(having)}, and not at ${serverNames(lacking)}: ` +
-    `the name servers of ${zone} have different versions of the zone. This often ends within minutes. If it does not, ` +
-    'ask the DNS provider to bring all of them up to date, or remove those of a former provider at the registrar.';
+    `${shown(c.question.hostname)} has the right record at ${serverNames(having)}, but not at ${serverNames(lacking)}: ` +
+    `the name servers of ${zone} have different versions of the zone. This usually ends within minutes. If it does ` +
+    'not, ask the DNS provider to update all of them, or remove the name servers of a former provider at the registrar.';
   return refuted(c, 'NameServersDisagree', {state: 'Found', observed: []}, message);
 }
 
@@ -213,10 +213,10 @@ function brokenDnssec({question, place}: Case, seen: string, bogus: readonly Fin
     reason: 'DNSSECBroken',
     ...place,
     message:
-      `${shown(question.hostname)} ${seen} resolvers that validate refuse it (${serverNames(bogus)}): ` +
-      `the DNSSEC chain of ${zone} is broken, and the certificate authority would refuse it too. ` +
-      `At the registrar correct the DS record of ${zone}, or remove it, which switches DNSSEC off; ` +
-      'or have the DNS provider sign the zone anew.',
+      `${shown(question.hostname)} ${seen} validating resolvers refuse it (${serverNames(bogus)}): ` +
+      `the DNSSEC chain of ${zone} is broken. The certificate authority would refuse it, ` +
+      `too. At the registrar, correct the DS record of ${zone}, or remove it to switch DNSSEC off; ` +
+      'or ask the DNS provider to sign the zone again.',
   };
 }
 
@@ -266,7 +266,7 @@ export function judgeBoth(
     observed: [],
     ...place,
     ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
-    message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`,
+    message: `${name} has the right record at its own servers; most resolvers do not see it yet. No action is needed.`,
   };
 }
 
@@ -296,9 +296,9 @@ export function judgeRecursive(question: Question, rules: VerificationRules, see
       reason: 'ResolverFailure',
       ...place,
       message:
-        `${name} could not be checked: of the recursive resolvers (${serverNames(seen.findings)}) two at least ` +
-        'must answer. The platform must check dns.recursive. Needed: ' +
-        `${instruction(question, place, rules)}.`,
+        `${name} could not be checked: at least two of the recursive resolvers (${serverNames(seen.findings)}) ` +
+        'must answer. The platform must check dns.recursive. ' +
+        `Required: ${instruction(question, place, rules)}.`,
     };
   }
   return {
@@ -308,8 +308,8 @@ export function judgeRecursive(question: Question, rules: VerificationRules, see
     observed: [],
     ...place,
     message:
-      `${name} has the right record by some resolvers, not yet by most of them. Needed: ` +
-      `${instruction(question, place, rules)}.`,
+      `${name} has the right record at some resolvers, but not yet at most of them. ` +
+      `Required: ${instruction(question, place, rules)}.`,
   };
 }
 

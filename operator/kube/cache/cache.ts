@@ -218,7 +218,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
     if (isServed || this.#isSynced) return;
     this.#options.log?.warn(
       {resource: this.resource.plural},
-      'the kind does not exist: it counts as empty until it does',
+      'the kind does not exist: the cache is empty until it does',
     );
     this.#sync();
   }
@@ -251,7 +251,10 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
       now = this.kept(object);
       found = [...this.#indexes].map(([name, values]) => [values, this.#options.indexes![name]!(now)]);
     } catch (error) {
-      this.#options.log?.error({err: error, resource: this.resource.plural, key}, 'nothing can be made of an object');
+      this.#options.log?.error(
+        {err: error, resource: this.resource.plural, key},
+        'an object has an unexpected form and is ignored',
+      );
       this.#unreadable.add(key);
       this.#client.metrics?.unreadableObjects.set({resource: this.resource.plural}, this.unreadable);
       return;

@@ -224,7 +224,7 @@ export class Watcher<T extends KubeObject> {
       if (goal) goal.version = now;
       if (compareResourceVersions(now, from) === 0) this.#reached(from);
       if (compareResourceVersions(now, from) >= 0) return {at: 'Watching', from};
-      return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was set back`), {
+      return this.#wait(new Error(`the API server is at ${now}, before ${from}: its history was reset`), {
         at: 'Listing',
         expired: 0,
       });
@@ -323,6 +323,6 @@ class LateError extends Error {
   override readonly name = 'LateError';
 
   constructor(timeoutSeconds: number) {
-    super(`the watch did not end after ${timeoutSeconds} s: the connection is dead`);
+    super(`the watch did not end after ${timeoutSeconds} s: the connection is broken`);
   }
 }

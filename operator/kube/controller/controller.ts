@@ -148,7 +148,7 @@ export class Controller {
     const controller = this.name;
     const log = this.#options.log.child({controller, key});
     if (this.#stop.signal.aborted) {
-      log.debug({err: error}, 'reconcile ended by the stop');
+      log.debug({err: error}, 'the reconcile ended because the process stops');
       return;
     }
     // The watch will soon report the end of a namespace.
@@ -163,7 +163,7 @@ export class Controller {
     if (error instanceof TerminalError) {
       metrics.terminalErrors.inc({controller});
       this.#queue.forget(key);
-      log.error({err: error}, 'reconcile failed, no retry until a change');
+      log.error({err: error}, 'the reconcile failed; the next change starts another one');
       return;
     }
     const retryInMs = this.#queue.addBackoff(key, retryAfterMs(error));

@@ -105,7 +105,7 @@ export class Elector {
   /** Throws NotLeadingError unless this process leads now. Sends no request; call it before each write. */
   assertLeading(): void {
     if (this.isLeading) return;
-    if (this.#phase === 'Leading') this.#lose('this process stood still past its renew deadline');
+    if (this.#phase === 'Leading') this.#lose('this process was paused past its renew deadline');
     throw new NotLeadingError(`${this.identity} does not lead (${this.#key})`);
   }
 
@@ -120,7 +120,7 @@ export class Elector {
         if (await this.#within(this.#times.renewDeadlineMs / 2, (inTime) => this.#stand(inTime))) return this.#lead();
       } catch (error) {
         waitMs = retryAfterMs(error) ?? 0;
-        this.#log.warn({err: error}, 'could not stand for election');
+        this.#log.warn({err: error}, 'could not take part in the election');
       }
       // Wait no longer than the lease is valid: the first candidate to read it after that leads.
       const freeInMs = this.#freeInMs;
@@ -152,7 +152,7 @@ export class Elector {
         this.#log.info('leadership released');
       });
     } catch (error) {
-      this.#log.warn({err: error}, 'the lease could not be released: it has to expire');
+      this.#log.warn({err: error}, 'the lease could not be released: it expires by itself');
     }
   }
 
@@ -233,7 +233,7 @@ export class Elector {
       const holder = lease?.spec?.holderIdentity ?? '';
       if (holder !== '' && holder !== this.identity) return this.#lose(`${holder} holds the lease`);
     }
-    throw new Error('the lease changes faster than it can be renewed');
+    throw new Error('the lease changes faster than this process can renew it');
   }
 
   /** The current lease, if we hold it. */

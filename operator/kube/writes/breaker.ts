@@ -48,4 +48,4 @@ export class Breaker {
 }
 
 const notTried = (kind: string, {status, body}: ApiError): ApiError =>
-  new ApiError({status, body, request: `${kind}: not tried while another write of one hangs`});
+  new ApiError({status, body, request: `${kind}: not tried while another write of this kind waits for an answer`});

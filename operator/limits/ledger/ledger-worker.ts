@@ -94,7 +94,7 @@ class LedgerFile {
     this.#db = new DatabaseSync(path, {timeout: 2000});
     this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     const {user_version: version} = this.#db.prepare('PRAGMA user_version').get() as {user_version: number};
-    if (version > schemaVersion) throw new Error(`a newer Doorplate wrote it, in format ${version}`);
+    if (version > schemaVersion) throw new Error(`a newer Doorplate wrote it in format ${version}`);
     if (version === 1) this.#db.exec(fromFirstVersion);
     // A table that an older Doorplate does not know is none of its business.
     this.#db.exec(schema);

@@ -24,15 +24,15 @@ export class LedgerError extends Error {
 
 /** Remedies by SQLite's primary result code (sqlite.org/rescode.html). */
 const remedies: Readonly<Record<number, string>> = {
-  5: 'Another process writes to it: one replica at most may use a volume.',
-  8: 'The volume is read-only, or does not let this user write: see securityContext.fsGroup.',
-  10: 'The volume fails: see the events of its PersistentVolumeClaim, and the log of the node.',
-  11: 'The file is damaged: move it away and restart. Quota and bans then begin anew.',
-  13: 'The volume is full: make it larger.',
-  14: "The folder is missing, or does not let this user write: see the volume's mount and securityContext.fsGroup.",
-  26: 'The file is no ledger: move it away and restart. Quota and bans then begin anew.',
+  5: 'Another process writes to it. Only one replica may use a volume.',
+  8: 'The volume is read-only, or this user may not write to it: check securityContext.fsGroup.',
+  10: 'The volume fails: check the Events of its PersistentVolumeClaim and the log of the node.',
+  11: 'The file is damaged: move it away and restart. Quota and bans then start from zero.',
+  13: 'The volume is full: enlarge it.',
+  14: "The folder is missing, or this user may not write to it: check the volume's mount and securityContext.fsGroup.",
+  26: 'The file is not a ledger: move it away and restart. Quota and bans then start from zero.',
 };
-const otherRemedy = 'Move the file away and restart if this goes on. Quota and bans then begin anew.';
+const otherRemedy = 'If this continues, move the file away and restart. Quota and bans then start from zero.';
 
 /** As it stands here in development; the image's bundle has it beside itself, compiled (cluster/image.sh). */
 const workerUrl = new URL(`./ledger-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);

@@ -294,7 +294,7 @@ export class Valkey implements Backend, RecordStore {
         : mode === 'cluster'
           ? 'a node of a cluster'
           : /^role:slave/m.test(info)
-            ? 'a replica, which takes no writes'
+            ? 'a replica, which accepts no writes'
             : undefined;
     if (what !== undefined)
       throw new ValkeyError(

@@ -307,7 +307,7 @@ describe('Rule 8, a downgrade never frees a name', () => {
       `${old} Live Redirecting Nobody`,
     ]);
     expect(entryOf(d, 'a.example.com')?.message).toBe(
-      'The plan of-2 allows 2 hostnames a project, and older ones have taken them. Remove a hostname, or upgrade the plan. a.example.com is served until 2026-03-10 12:00 UTC.',
+      'The plan of-2 allows 2 hostnames a project, and older hostnames use them. Remove a hostname, or upgrade the plan. a.example.com is served until 2026-03-10 12:00 UTC.',
     );
     expect([conditionLines(d)[0], conditionLines(d).at(-1)]).toEqual([
       'Accepted=True/Accepted',
@@ -414,7 +414,7 @@ describe('The limit of a plan', () => {
       phase: 'NotAccepted',
       reason: 'HostnameLimitReached',
       message:
-        'The plan of-1 allows 1 hostname a project, and older ones have taken it. Remove a hostname, or upgrade the plan.',
+        'The plan of-1 allows 1 hostname a project, and older hostnames use it. Remove a hostname, or upgrade the plan.',
     });
     expect(d.looks.map((l) => l.hostname)).toEqual([docs]);
     expect(conditionLines(d).slice(-2)).toEqual([

@@ -558,7 +558,7 @@ describe('A redirect source', () => {
     test('says that it failed, and serves', () => {
       const d = replaced({certificate: absent(failed), diagnosis});
       expect(linesOf(d)).toEqual([`${docs} Live Issuing CertificateAuthority`, true, both]);
-      expect(entryOf(d, docs)?.message).toContain('the last attempt at its certificate failed');
+      expect(entryOf(d, docs)?.message).toContain('the last attempt to issue its certificate failed');
     });
 
     test('says that it has no end after half an hour, and serves', () => {
@@ -873,7 +873,7 @@ describe('Waiting for DNS', () => {
       const d = decide(world(earlier(4)));
       expect(lookLines(d)).toEqual([`dns ${docs} +${(21 * minutes) / seconds - 1}s`]);
       expect(entryOf(d, docs)?.message).toContain(
-        'It was checked several times of late; the next check follows by 2026-03-01 12:21 UTC.',
+        'Doorplate has checked it several times recently; the next check runs by 2026-03-01 12:21 UTC.',
       );
     });
 
@@ -1118,7 +1118,7 @@ describe('A check that somebody asks for (Verify, Re-verify)', () => {
 describe('Messages', () => {
   test('tell what to create and where, before anything was looked at', () => {
     expect(decide(world()).status.hosts![0]!.message).toBe(
-      `Create CNAME docs -> ${target} (TTL 3600) in the zone example.com. The first check follows at once.`,
+      `Create CNAME docs -> ${target} (TTL 3600) in the zone example.com. The first check starts now.`,
     );
   });
 

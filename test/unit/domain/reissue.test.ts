@@ -102,7 +102,7 @@ describe('A reissue', () => {
   test('says why the last attempt failed', () => {
     const d = asked({certificate: {...present, attemptAt: timestamp(due), failure: 'order is invalid'}});
     expect(entryOf(d, docs)).toMatchObject({phase: 'Live', reason: 'Serving'});
-    expect(entryOf(d, docs)?.message).toContain('cert-manager tries again after a while. order is invalid.');
+    expect(entryOf(d, docs)?.message).toContain('cert-manager tries again later. order is invalid.');
   });
 
   test('deletes the failed request of an earlier attempt, which would count as the answer', () => {
@@ -119,13 +119,13 @@ describe('A reissue', () => {
     const d = asked({orders});
     expect([d.freshAttempts, d.orderRequests]).toEqual([[], []]);
     expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`]);
-    expect(entryOf(d, docs)?.message).toContain('has had as many certificates as it may (4 in 7 days)');
+    expect(entryOf(d, docs)?.message).toContain('has used its budget of certificates (4 in 7 days)');
   });
 
   test('waits in the order queue, and says until when', () => {
     const d = asked({grant: {kind: 'Queued', place: 7, expectedAt: due + hours}});
     expect([d.freshAttempts, d.orderRequests.map((w) => w.state)]).toEqual([[], ['Wanted']]);
-    expect(entryOf(d, docs)?.message).toContain('in place 7');
+    expect(entryOf(d, docs)?.message).toContain('at position 7');
   });
 
   test('begins only while DNS verifies the hostname', () => {
@@ -180,7 +180,9 @@ describe('A reissue', () => {
   test('waits for a time in the future, and says so', () => {
     const d = asked({}, {value: timestamp(due + 2 * hours)});
     expect([d.freshAttempts, d.orderRequests]).toEqual([[], []]);
-    expect(entryOf(d, docs)?.message).toContain('was requested for 2026-03-01 15:01 UTC; nothing is ordered before.');
+    expect(entryOf(d, docs)?.message).toContain(
+      'was requested for 2026-03-01 15:01 UTC. Doorplate does not order it earlier.',
+    );
     const soon = asked({}, {value: timestamp(due - seconds)});
     expect(soon.freshAttempts).toEqual([]);
     expect(soon.wakeAt).toBe(due + 4 * seconds);
@@ -192,7 +194,7 @@ describe('A reissue', () => {
       const d = asked({}, {value});
       expect([d.freshAttempts, d.status.lastHandledReissueAt]).toEqual([[], undefined]);
       expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`]);
-      expect(entryOf(d, docs)?.message).toContain(`${reissueAnnotation} is not a time in RFC 3339`);
+      expect(entryOf(d, docs)?.message).toContain(`${reissueAnnotation} must be a time in RFC 3339`);
     },
   );
 

@@ -67,7 +67,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: ['CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform instead of other.example.net.`,
       },
     ],
     [
@@ -79,7 +79,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: ['CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform instead of other.example.net.`,
       },
     ],
     [
@@ -90,7 +90,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: [`CNAME ${target}.example.com`],
-        message: `${name} is a CNAME to ${target}.example.com: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${target}., so that it is: ${create}.`,
+        message: `${name} is a CNAME to ${target}.example.com: the DNS provider has appended the zone to the value. End the value with a dot, ${target}., so that the record is: ${create}.`,
       },
     ],
     [
@@ -101,7 +101,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: [`CNAME ${target.replace('docs-', 'shop-')}`],
-        message: `${name} is a CNAME to ${target.replace('docs-', 'shop-')}. Change it to ${create}; visitors then reach this platform in place of ${target.replace('docs-', 'shop-')}.`,
+        message: `${name} is a CNAME to ${target.replace('docs-', 'shop-')}. Change it to ${create}; visitors then reach this platform instead of ${target.replace('docs-', 'shop-')}.`,
       },
     ],
     [
@@ -112,7 +112,7 @@ describe("The zone's own servers", () => {
         reason: 'IndirectCNAME',
         state: 'Wrong',
         observed: ['CNAME cdn.example.net'],
-        message: `${name} is a CNAME to cdn.example.net, which leads on to the host. Point it straight there: change it to ${create}.`,
+        message: `${name} is a CNAME to cdn.example.net, which leads on to the default hostname. Point it there directly: change it to ${create}.`,
       },
     ],
     ['go on from the host to wherever it leads', [finding({cname: [target], chain: ['edge.platform.test']})], proven],
@@ -124,7 +124,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 203.0.113.7'],
-        message: `${name} has A 203.0.113.7 and no CNAME. Delete it and create ${create}; visitors then reach this platform in place of A 203.0.113.7.`,
+        message: `${name} has A 203.0.113.7 and no CNAME. Delete it and create ${create}; visitors then reach this platform instead of A 203.0.113.7.`,
       },
     ],
     [
@@ -135,7 +135,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['AAAA 2001:db8::7'],
-        message: `${name} has AAAA 2001:db8::7 and no CNAME. Delete it and create ${create}; visitors then reach this platform in place of AAAA 2001:db8::7.`,
+        message: `${name} has AAAA 2001:db8::7 and no CNAME. Delete it and create ${create}; visitors then reach this platform instead of AAAA 2001:db8::7.`,
       },
     ],
     [
@@ -153,7 +153,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 203.0.113.7', 'A 203.0.113.8', 'A 203.0.113.9', 'AAAA 2001:db8::7', 'AAAA 2001:db8::8'],
-        message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}; visitors then reach this platform in place of A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more.`,
+        message: `${name} has A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more and no CNAME. Delete them and create ${create}; visitors then reach this platform instead of A 203.0.113.7, A 203.0.113.8, A 203.0.113.9, AAAA 2001:db8::7 and 1 more.`,
       },
     ],
     [
@@ -164,7 +164,7 @@ describe("The zone's own servers", () => {
         reason: 'ProxiedOrFlattened',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'AAAA 2001:db8::1'],
-        message: `${name} has the edge's address (A 192.0.2.1, AAAA 2001:db8::1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors no longer pass through it, and create ${create}.`,
+        message: `${name} has the edge's address (A 192.0.2.1, AAAA 2001:db8::1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors bypass it, and create ${create}.`,
       },
     ],
     [
@@ -175,7 +175,7 @@ describe("The zone's own servers", () => {
         reason: 'ConflictingRecord',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'A 203.0.113.7'],
-        message: `${name} has A 192.0.2.1, A 203.0.113.7 and no CNAME. Delete them and create ${create}; visitors then reach this platform in place of A 192.0.2.1, A 203.0.113.7.`,
+        message: `${name} has A 192.0.2.1, A 203.0.113.7 and no CNAME. Delete them and create ${create}; visitors then reach this platform instead of A 192.0.2.1, A 203.0.113.7.`,
       },
     ],
     [
@@ -186,7 +186,7 @@ describe("The zone's own servers", () => {
         reason: 'TargetMismatch',
         state: 'Wrong',
         observed: [`CNAME ${target}`, 'CNAME other.example.net'],
-        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform in place of other.example.net.`,
+        message: `${name} is a CNAME to other.example.net. Change it to ${create}; visitors then reach this platform instead of other.example.net.`,
       },
     ],
     [
@@ -198,9 +198,9 @@ describe("The zone's own servers", () => {
         state: 'Found',
         observed: [],
         message:
-          `${name} has the right record at ns1.example.net (198.51.100.1), and not at ns2.example.net (198.51.100.2): ` +
-          'the name servers of example.com have different versions of the zone. This often ends within minutes. If it does not, ' +
-          'ask the DNS provider to bring all of them up to date, or remove those of a former provider at the registrar.',
+          `${name} has the right record at ns1.example.net (198.51.100.1), but not at ns2.example.net (198.51.100.2): ` +
+          'the name servers of example.com have different versions of the zone. This usually ends within minutes. If it ' +
+          'does not, ask the DNS provider to update all of them, or remove the name servers of a former provider at the registrar.',
       },
     ],
     [
@@ -211,7 +211,7 @@ describe("The zone's own servers", () => {
         reason: 'AuthoritativeUnreachable',
         message:
           `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), did not answer (Timeout, Unreachable). ` +
-          `Their owner must bring them back; if none of any zone answers, the platform must allow port 53 outward. Needed there: ${create}.`,
+          `Ask the DNS provider to repair them. If no name server of any zone answers, the platform must allow outgoing traffic to port 53. Required: ${create}.`,
       },
     ],
     [
@@ -220,7 +220,7 @@ describe("The zone's own servers", () => {
       {
         kind: 'Unknown',
         reason: 'AuthoritativeFailure',
-        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), failed (ServFail, Timeout). Mend the zone at the DNS provider. Needed there: ${create}.`,
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), failed (ServFail, Timeout). Fix the zone at the DNS provider. Required: ${create}.`,
       },
     ],
     [
@@ -229,7 +229,7 @@ describe("The zone's own servers", () => {
       {
         kind: 'Unknown',
         reason: 'AuthoritativeFailure',
-        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), failed (Refused). Mend the zone at the DNS provider. Needed there: ${create}.`,
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), failed (Refused). Fix the zone at the DNS provider. Required: ${create}.`,
       },
     ],
     [
@@ -238,7 +238,7 @@ describe("The zone's own servers", () => {
       {
         kind: 'Unknown',
         reason: 'AuthoritativeFailure',
-        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), answered without authority (no AA flag): they do not serve this zone themselves. At the registrar, enter the name servers of the DNS provider that has the zone, or have the provider set the zone up at these. Needed there: ${create}.`,
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), answered without authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider that has the zone, or ask the provider to add the zone to these servers. Required: ${create}.`,
       },
     ],
     [
@@ -247,7 +247,7 @@ describe("The zone's own servers", () => {
       {
         kind: 'Unknown',
         reason: 'AuthoritativeFailure',
-        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), failed (NotAuthoritative, Refused). Mend the zone at the DNS provider. Needed there: ${create}.`,
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), ns2.example.net (198.51.100.2), failed (NotAuthoritative, Refused). Fix the zone at the DNS provider. Required: ${create}.`,
       },
     ],
   ];
@@ -297,7 +297,7 @@ describe('The recursive resolvers', () => {
     reason: 'PropagationPending',
     state: 'Found',
     observed: [],
-    message: `${name} has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.`,
+    message: `${name} has the right record at its own servers; most resolvers do not see it yet. No action is needed.`,
   };
 
   const rows: [string, Finding[], object][] = [

@@ -123,7 +123,7 @@ describe('The probe', () => {
     const findings = await probeEdge('docs.example.com', [closed, silent, plain, hangsUp, resets], {timeoutMs: 3000});
     expect(findings.map((finding) => ('unreachable' in finding ? finding.unreachable : finding.leafSha256))).toEqual([
       'connection refused',
-      'connected, but no TLS handshake in time',
+      'connected, but the TLS handshake did not finish in time',
       'does not speak TLS',
       'connection reset',
       'connection reset',
@@ -171,7 +171,7 @@ describe('The probe', () => {
     const [refused] = await probeEdge('refused.example.com', [edge], {timeoutMs: 30_000});
     expect(refused).toMatchObject({edge, unreachable: expect.any(String)});
     expect(await probeEdge('192.0.2.1', [edge], {timeoutMs: 30_000})).toEqual([
-      {edge, unreachable: 'an IP address is no server name'},
+      {edge, unreachable: 'an IP address is not a server name'},
     ]);
     expect(
       await probeEdge('docs.example.com', [{address: '127.0.0.1', port: 70_000}], {timeoutMs: 30_000}),

@@ -159,7 +159,7 @@ describe('The wildcard record', () => {
       'leads elsewhere',
       () => (leadsTo('192.0.2.99'), {}),
       'failed',
-      `has 192.0.2.99; of the edge are ${edgeAddress}`,
+      `has 192.0.2.99; the edge has ${edgeAddress}`,
       `Let *.${zone} lead to the edge alone`,
     ],
     [
@@ -188,7 +188,7 @@ describe('The wildcard record', () => {
       'is there before an address of the edge is known',
       () => ({edge: {edge: {edgeAddresses: []}, endpoints: []}}),
       'unknown',
-      'nobody knows an address of the edge yet',
+      'no address of the edge is known yet',
       'edge.service',
     ],
   ])('%s', async (_, make, outcome, seen, remedy) => {
@@ -451,7 +451,7 @@ test('what failed is told apart from what is unknown, each with what to do', asy
   leadsTo('104.16.1.1');
   await eventually(async () => {
     const text = report(await ask({issuer: 'None'}));
-    expect(text).toMatch(/^unknown +wildcard +Does \*\.apps\.platform\.test lead to the edge\?$/m);
+    expect(text).toMatch(/^unknown +wildcard +Does *.apps\.platform\.test resolve to the edge?$/m);
     expect(text).toMatch(/^FAILED +issuer +Is the ClusterIssuer acme ready, with a solver of the class edge\?$/m);
     expect(text).toMatch(/^ +-> Create it/m);
     expect(text).toContain('1 of 5 failed.');

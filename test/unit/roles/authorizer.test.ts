@@ -87,5 +87,5 @@ test('a thread that fails ends the process, and the log says so', async () => {
   // A fake fault: pino knows no such level, so that the thread fails as it starts.
   const {exited, fatal} = start({logLevel: 'nonsense'});
   expect(await exited).toBe(1);
-  expect(fatal).toEqual(['the thread of the authorizer has failed: the process ends']);
+  expect(fatal).toEqual(['the thread of the authorizer failed: the process exits']);
 });

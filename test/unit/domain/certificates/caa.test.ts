@@ -129,7 +129,7 @@ describe('An issue property, written by the grammar of RFC 8659', () => {
 });
 
 describe('A block by CAA records', () => {
-  const ended = ' Nothing is ordered for docs.example.com.';
+  const ended = ' No certificate is ordered for docs.example.com.';
   test.each<[string, CaaText[], string]>([
     [
       'for another CA names the record to add',
@@ -144,12 +144,12 @@ describe('A block by CAA records', () => {
     [
       'for our CA in capitals says that letters count',
       ['0 issue "CA1.example.net"', '0 issue "ca2.example.org"'],
-      `example.com has CAA 0 issue "CA1.example.net", in which the name of the platform's certificate authority counts only in small letters.${ended} Add CAA 0 issue "ca1.example.net" at example.com.`,
+      `example.com has CAA 0 issue "CA1.example.net", which must name the platform's certificate authority in lower case.${ended} Add CAA 0 issue "ca1.example.net" at example.com.`,
     ],
     [
       'for our CA with a semicolon at the end says that it is malformed',
       ['0 issue "ca1.example.net; policy=ev;"', '0 issue "ca2.example.org"'],
-      `example.com has CAA 0 issue "ca1.example.net; policy=ev;", in which a parameter is malformed or given twice, so that it allows nobody.${ended} Add CAA 0 issue "ca1.example.net" at example.com.`,
+      `example.com has CAA 0 issue "ca1.example.net; policy=ev;", which has a malformed or repeated parameter, so it allows no certificate authority.${ended} Add CAA 0 issue "ca1.example.net" at example.com.`,
     ],
     [
       'for another method keeps methods restricted',
@@ -159,12 +159,12 @@ describe('A block by CAA records', () => {
     [
       'for another account keeps accounts restricted',
       ['0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/2"'],
-      `example.com has CAA 0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/2", which allows other accounts of the platform's certificate authority only.${ended} Add CAA 0 issue "ca1.example.net; accounturi=${account}" at example.com.`,
+      `example.com has CAA 0 issue "ca1.example.net; accounturi=https://ca1.example.net/acct/2", which allows only other accounts of the platform's certificate authority.${ended} Add CAA 0 issue "ca1.example.net; accounturi=${account}" at example.com.`,
     ],
     [
       'by a critical property asks for that record to go, and for none to be added',
       ['128 tbs "Unknown"', '0 issue "ca1.example.net"'],
-      `example.com has CAA 128 tbs "Unknown", a critical property that no certificate authority may pass over.${ended} Remove that record, or its critical flag.`,
+      `example.com has CAA 128 tbs "Unknown", a critical property that no certificate authority may ignore.${ended} Remove that record, or its critical flag.`,
     ],
   ])('%s', (_name, records, message) => {
     expect(judge(...records)).toEqual({kind: 'Blocked', by: 'Customer', message});
@@ -173,7 +173,7 @@ describe('A block by CAA records', () => {
   const other = '0 issue "ca2.example.org"';
   const [allows, forbids] = [
     "which does not allow the platform's certificate authority",
-    'a critical property that no certificate authority may pass over',
+    'a critical property that no certificate authority may ignore',
   ];
   test.each<[string, string, CaaSeen, 'Customer' | 'Platform', string]>([
     [
@@ -181,42 +181,42 @@ describe('A block by CAA records', () => {
       'shop.example.co.uk',
       seenAt('co.uk', [other]),
       'Customer',
-      `co.uk has CAA ${other}, ${allows}. Nothing is ordered for shop.example.co.uk. That record belongs to whoever runs co.uk; one at example.co.uk counts before it. Add CAA 0 issue "ca1.example.net" at example.co.uk.`,
+      `co.uk has CAA ${other}, ${allows}. No certificate is ordered for shop.example.co.uk. That record belongs to the owner of co.uk; a CAA record at example.co.uk takes precedence. Add CAA 0 issue "ca1.example.net" at example.co.uk.`,
     ],
     [
       'at a public suffix by a critical property does so, too',
       'shop.example.co.uk',
       seenAt('uk', ['128 tbs "x"']),
       'Customer',
-      `uk has CAA 128 tbs "x", ${forbids}. Nothing is ordered for shop.example.co.uk. That record belongs to whoever runs uk; one at example.co.uk counts before it. Add CAA 0 issue "ca1.example.net" at example.co.uk.`,
+      `uk has CAA 128 tbs "x", ${forbids}. No certificate is ordered for shop.example.co.uk. That record belongs to the owner of uk; a CAA record at example.co.uk takes precedence. Add CAA 0 issue "ca1.example.net" at example.co.uk.`,
     ],
     [
       'at a private suffix does so, too',
       'docs.acme.github.io',
       seenAt('github.io', [other]),
       'Customer',
-      `github.io has CAA ${other}, ${allows}. Nothing is ordered for docs.acme.github.io. That record belongs to whoever runs github.io; one at acme.github.io counts before it. Add CAA 0 issue "ca1.example.net" at acme.github.io.`,
+      `github.io has CAA ${other}, ${allows}. No certificate is ordered for docs.acme.github.io. That record belongs to the owner of github.io; a CAA record at acme.github.io takes precedence. Add CAA 0 issue "ca1.example.net" at acme.github.io.`,
     ],
     [
       'at the end of a CNAME names that, which may be ended',
       'docs.www.example.com',
       seenAt('www.example.com', [other], 'cdn.example.net'),
       'Customer',
-      `cdn.example.net, where the CNAME of www.example.com leads, has CAA ${other}, ${allows}. Nothing is ordered for docs.www.example.com. Add CAA 0 issue "ca1.example.net" at cdn.example.net, or end the CNAME of www.example.com.`,
+      `cdn.example.net, to which the CNAME of www.example.com leads, has CAA ${other}, ${allows}. No certificate is ordered for docs.www.example.com. Add CAA 0 issue "ca1.example.net" at cdn.example.net, or remove the CNAME of www.example.com.`,
     ],
     [
       'at the platform’s host is for the platform to mend',
       'docs.example.com',
       seenAt('docs.example.com', ['0 issue ";"'], 'docs-x.apps.platform.test'),
       'Platform',
-      `docs-x.apps.platform.test, where the CNAME of docs.example.com leads, has CAA 0 issue ";", ${allows}. Nothing is ordered for docs.example.com. The platform must add CAA 0 issue "ca1.example.net" at docs-x.apps.platform.test.`,
+      `docs-x.apps.platform.test, to which the CNAME of docs.example.com leads, has CAA 0 issue ";", ${allows}. No certificate is ordered for docs.example.com. The platform must add CAA 0 issue "ca1.example.net" at docs-x.apps.platform.test.`,
     ],
     [
       'behind the platform’s host is for the platform to mend',
       'docs.example.com',
       seenAt('docs.example.com', ['128 tbs "x"'], 'edge.example.net'),
       'Platform',
-      `edge.example.net, where the CNAME of docs.example.com leads, has CAA 128 tbs "x", ${forbids}. Nothing is ordered for docs.example.com. The platform must remove that record, or its critical flag.`,
+      `edge.example.net, to which the CNAME of docs.example.com leads, has CAA 128 tbs "x", ${forbids}. No certificate is ordered for docs.example.com. The platform must remove that record, or its critical flag.`,
     ],
   ])('%s', (_name, hostname, seen, by, message) => {
     expect(judgeCaa(hostname, seen, ca)).toEqual({kind: 'Blocked', by, message});
@@ -242,18 +242,22 @@ describe('A block by CAA records', () => {
     [
       "that nobody could read ask for the zone's servers to be mended",
       'ServerFailure',
-      'The servers of that zone must answer questions for CAA.',
+      'The name servers of that zone must answer CAA queries.',
     ],
     [
       'behind a broken DNSSEC chain ask for the DS record to be mended',
       'BrokenDnssec',
-      'At the registrar correct the DS record of that zone, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
+      'At the registrar, correct the DS record of that zone, or remove it to switch DNSSEC off; or ask the DNS provider to sign the zone again.',
     ],
-    ['that are more than are read ask for fewer', 'TooLarge', 'No more records than that may stand there.'],
+    [
+      'that are more than are read ask for fewer',
+      'TooLarge',
+      'Delete records until no more than that number are left.',
+    ],
   ])('records %s', (_name, failure, remedy) => {
     expect(judgeCaa('docs.example.com', {failure: {name: 'example.com', failure, detail: 'DETAIL'}}, ca)).toEqual({
       kind: 'Unknown',
-      message: `The CAA records of example.com could not be read (DETAIL); the certificate authority would refuse, so nothing is ordered for docs.example.com. ${remedy}`,
+      message: `The CAA records of example.com could not be read (DETAIL). The certificate authority would refuse, so no certificate is ordered for docs.example.com. ${remedy}`,
     });
   });
 

@@ -18,11 +18,11 @@ describe('What cert-manager says', () => {
         challenge("Waiting for HTTP-01 challenge propagation: wrong status code '404', expected '200'"),
       ),
     ).toBe(
-      'cert-manager says: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". ' +
+      'cert-manager reports: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". ' +
         "Challenge docs-1-2-3 is pending: Waiting for HTTP-01 challenge propagation: wrong status code '404', expected '200'. Order docs-1-2 is pending.",
     );
     expect(quotes(undefined, {said: [{kind: 'Order', name: 'x', state: '', reason: ''}]})).toBe(
-      'cert-manager says: Order x is new.',
+      'cert-manager reports: Order x is new.',
     );
     expect(quotes(undefined, {said: []})).toBe('');
   });
@@ -51,7 +51,7 @@ describe('What cert-manager says', () => {
 
   test('tells why it could not be read', () => {
     expect(quotes(undefined, {said: [], unreadable: 'orders.acme.cert-manager.io is forbidden'})).toBe(
-      'cert-manager says: Order and Challenge could not be read: orders.acme.cert-manager.io is forbidden.',
+      'cert-manager reports: The Order and the Challenge could not be read: orders.acme.cert-manager.io is forbidden.',
     );
   });
 });

@@ -89,7 +89,7 @@ describe('The line', () => {
       t0 + 90 * minutes,
     ]);
     expect(only(d).message).toBe(
-      `${docs} is verified; its order waits in line, in place 7 (at most 300 in 3 hours of the whole platform). It is expected to be made by 2026-03-01 13:30 UTC.`,
+      `${docs} is verified; its order waits in the order queue at position 7 (the whole platform may order at most 300 in 3 hours). Doorplate expects to order it by 2026-03-01 13:30 UTC.`,
     );
     expect(condition(d, 'Reconciling')).toMatchObject({reason: 'IssuanceQueued'});
     expect(condition(d, 'CertificateReady')).toMatchObject({status: 'False', reason: 'IssuanceQueued'});
@@ -203,7 +203,7 @@ describe('A budget that is spent', () => {
       t0 + 20 * minutes,
     ]);
     expect(only(d).message).toBe(
-      `Too many attempts at the certificate of ${docs} have failed (at most 2 in 60 minutes). Nothing is ordered before 2026-03-01 12:20 UTC; then it is tried again. The last failure: connection refused.`,
+      `Too many attempts to issue the certificate of ${docs} failed (at most 2 in 60 minutes). Doorplate tries again after 2026-03-01 12:20 UTC. The last failure: connection refused.`,
     );
     expect(condition(d, 'Stalled')).toMatchObject({reason: 'IssuanceBudgetExhausted'});
     expect(
@@ -219,7 +219,7 @@ describe('A budget that is spent', () => {
       [],
       t0 + days,
     ]);
-    expect(only(d).message).toContain('at most 50 in 7 days below one registered domain');
+    expect(only(d).message).toContain('the certificates of a registered domain (at most 50 in 7 days)');
     expect(only(d).message).toContain('before 2026-03-02 12:00 UTC');
   });
 
@@ -386,9 +386,9 @@ describe('An issuance that is stuck', () => {
     const d = decide(world({now: later31, facts: {[docs]: stuck({verdict: allowed})}}));
     expect(hostLines(d)).toEqual([`${docs} Verified IssuanceStalled Platform`]);
     expect(only(d).message).toBe(
-      `${docs} is verified, but its certificate was ordered 30 minutes ago and is still absent. By the last answer of its DNS it still verifies, and its CAA records allow the certificate authority. ` +
-        "A quota of the solver's namespace admits no Pod for the challenge: make room in it. Then ask for a fresh attempt (Re-verify). " +
-        'cert-manager says: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". Challenge docs-1-2-3 is pending: pods "s" is forbidden: exceeded quota: full.',
+      `${docs} is verified, but its certificate was ordered 30 minutes ago and has not been issued. Its last DNS check still verifies it, and its CAA records allow the certificate authority. ` +
+        "A quota in the solver's namespace allows no Pod for the challenge. Raise the quota. Then ask for a fresh attempt (Re-verify). " +
+        'cert-manager reports: CertificateRequest: Waiting on certificate issuance from order acme/docs-1-2: "pending". Challenge docs-1-2-3 is pending: pods "s" is forbidden: exceeded quota: full.',
     );
   });
 
@@ -453,7 +453,7 @@ describe('An issuance that is stuck', () => {
     );
     expect(hostLines(d)).toEqual([`${docs} Verified Issuing Platform`]);
     expect(only(d).message).toMatch(
-      /^docs\.example\.com is verified; the last attempt at its certificate failed, and cert-manager tries again after a while\. The edge, or the solver.*\(Re-verify\)\. cert-manager says: CertificateRequest: order is in "invalid" state\. Challenge docs-1-2-3 is invalid: dial tcp 192\.0\.2\.1:80: connect: connection refused\. Order docs-1-2 is invalid\.$/,
+      /^docs\.example\.com is verified; the last attempt to issue its certificate failed. cert-manager tries again later. The edge, or the solver.*\(Re-verify\)\. cert-manager reports: CertificateRequest: order is in "invalid" state\. Challenge docs-1-2-3 is invalid: dial tcp 192\.0\.2\.1:80: connect: connection refused\. Order docs-1-2 is invalid\.$/,
     );
   });
 
@@ -513,7 +513,7 @@ describe('A certificate that is due for renewal', () => {
   test('and overdue is reported while it is served: who must act, what cert-manager says, when it expires', () => {
     const d = aged(due + 8 * days, {failure: 'order is invalid', request}, refused);
     expect(only(d).message).toMatch(
-      /^docs\.example\.com is served, but its certificate was due for renewal on 2026-04-30 12:00 UTC, has not been renewed, and expires on 2026-05-30 12:00 UTC\. The edge, or the solver.*cert-manager says: CertificateRequest: order is invalid\. Challenge/,
+      /^docs\.example\.com is served, but its certificate was due for renewal on 2026-04-30 12:00 UTC, has not been renewed, and expires on 2026-05-30 12:00 UTC\. The edge, or the solver.*cert-manager reports: CertificateRequest: order is invalid\. Challenge/,
     );
     expect([condition(d, 'Ready')?.status, condition(d, 'Live')?.status, condition(d, 'CertificateReady')]).toEqual([
       'True',
@@ -563,7 +563,7 @@ describe('A certificate that is due for renewal', () => {
     const d = aged(end, {ready: false});
     expect(hostLines(d)).toEqual([`${docs} Verified CertificateExpired Platform`]);
     expect(only(d).message).toBe(
-      `The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not at it: see whether it runs. Ask for a fresh attempt (Re-verify).`,
+      `The certificate of ${docs} expired on 2026-05-30 12:00 UTC: browsers refuse it. cert-manager is not working on it: check that it runs. Ask for a fresh attempt (Re-verify).`,
     );
     expect([
       condition(d, 'Ready')?.status,

@@ -281,7 +281,7 @@ describe('Rule 4, proof decides, not speed', () => {
     const d = decide(world({now: t0 + 2000, claims: {[docs]: theirs}, facts: {[docs]: proven()}}));
     expect(hostLines(d)).toEqual([`${docs} AwaitingVerification HostnameClaimed Customer`]);
     expect(d.status.hosts?.[0]?.message).toContain(
-      'it is attached already: to CustomDomain acme-shop/old, of the same account. Remove it there',
+      'it is attached already to CustomDomain acme-shop/old of the same account. Remove it there',
     );
   });
 

@@ -89,7 +89,7 @@ describe('An apex', () => {
         reason: 'ConflictingA',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'A 203.0.113.7'],
-        message: `example.com has A 203.0.113.7, which is not the edge's. Delete it; needed there: ${needed}; visitors then reach this platform in place of A 203.0.113.7.`,
+        message: `example.com has A 203.0.113.7, which is not the edge's. Delete it. Required: ${needed}; visitors then reach this platform instead of A 203.0.113.7.`,
       },
     ],
     [
@@ -99,7 +99,7 @@ describe('An apex', () => {
         reason: 'ConflictingAAAA',
         state: 'Conflicting',
         observed: ['A 192.0.2.1', 'AAAA 2001:db8::7', 'AAAA 2001:db8::8'],
-        message: `example.com has AAAA 2001:db8::7, AAAA 2001:db8::8, which are not the edge's. Delete them; needed there: ${needed}; visitors then reach this platform in place of AAAA 2001:db8::7, AAAA 2001:db8::8.`,
+        message: `example.com has AAAA 2001:db8::7, AAAA 2001:db8::8, which are not the edge's. Delete them. Required: ${needed}; visitors then reach this platform instead of AAAA 2001:db8::7, AAAA 2001:db8::8.`,
       },
     ],
     ['has an IPv4 address in IPv6 clothes', seen([finding({aaaa: ['::ffff:192.0.2.1']})]), {reason: 'ConflictingAAAA'}],
@@ -110,7 +110,7 @@ describe('An apex', () => {
         reason: 'TXTMissing',
         state: 'Found',
         txt: {state: 'Missing', observed: []},
-        message: `example.com has the edge's addresses, which prove no tenant, and there is no TXT at _doorplate-challenge.example.com. Create TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, which do not verify it. There is no TXT at _doorplate-challenge.example.com. Create TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     [
@@ -120,7 +120,7 @@ describe('An apex', () => {
         reason: 'TXTMismatch',
         state: 'Found',
         txt: {state: 'Wrong', observed: ['TXT other']},
-        message: `example.com has the edge's addresses, but _doorplate-challenge.example.com has TXT other. Needed there: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, but _doorplate-challenge.example.com has TXT other. Required: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     [
@@ -134,7 +134,7 @@ describe('An apex', () => {
       {
         reason: 'TXTMismatch',
         txt: {state: 'Wrong', observed: [`TXT "${token}"`]},
-        message: `example.com has the edge's addresses, but the TXT at _doorplate-challenge.example.com has quotes or blanks around its value (TXT "${token}"): write the value alone. Needed there: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
+        message: `example.com has the edge's addresses, but the TXT at _doorplate-challenge.example.com has quotes or spaces around its value (TXT "${token}"): remove them. Required: TXT _doorplate-challenge -> ${token} (TTL 3600) in the zone example.com.`,
       },
     ],
     ['has the token and a blank', seen([flat], [values(`${token} `)]), {reason: 'TXTMismatch'}],
@@ -183,7 +183,7 @@ describe('An apex', () => {
       seen([finding({cname: ['x.example.net']})]),
       {
         reason: 'TargetMismatch',
-        message: `example.com is a CNAME to x.example.net. Change it to ${needed}; visitors then reach this platform in place of x.example.net.`,
+        message: `example.com is a CNAME to x.example.net. Change it to ${needed}; visitors then reach this platform instead of x.example.net.`,
       },
     ],
   ];
@@ -292,8 +292,8 @@ describe("While nobody knows the edge's addresses", () => {
   test('the message names the platform, and the records that are needed', () => {
     expect(judgeAuthoritative(apex, unknown, seen([flat]))).toMatchObject({
       message:
-        "example.com has addresses, and it is not known yet whether they are the edge's: the platform must see that its " +
-        `edge has an address. Needed there: ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> ${token} ` +
+        "example.com has addresses, but Doorplate does not know the edge's addresses yet. The platform " +
+        `must give its edge an address. Required: ALIAS or ANAME @ -> ${target} and TXT _doorplate-challenge -> ${token} ` +
         '(TTL 3600) in the zone example.com.',
     });
   });
@@ -315,7 +315,7 @@ describe('A flattened or proxied subdomain', () => {
       observed: ['A 192.0.2.1'],
       txt: {state: 'Missing', observed: []},
       apex: false,
-      message: `docs.example.com has the edge's address (A 192.0.2.1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors no longer pass through it, and create ${create}; or leave it and create TXT _doorplate-challenge.docs -> ${token} (TTL 3600) in the zone example.com.`,
+      message: `docs.example.com has the edge's address (A 192.0.2.1) and no CNAME: a proxy or a flattened record hides it. Switch that off, so that visitors bypass it, and create ${create}; or keep it and create TXT _doorplate-challenge.docs -> ${token} (TTL 3600) in the zone example.com.`,
     });
   });
   test('is proven by the TXT, and so is a name below a private suffix', () => {
@@ -354,19 +354,19 @@ describe('A wildcard', () => {
       'addresses',
       wild({a: ['203.0.113.7']}),
       'ConflictingRecord',
-      `docs.example.com has A 203.0.113.7 by the wildcard record *.example.com and no CNAME. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of A 203.0.113.7.`,
+      `docs.example.com has A 203.0.113.7 by the wildcard record *.example.com and no CNAME. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform instead of A 203.0.113.7.`,
     ],
     [
       'a CNAME',
       wild({cname: ['www.example.net']}),
       'TargetMismatch',
-      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of www.example.net.`,
+      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com. Create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform instead of www.example.net.`,
     ],
     [
       'a detour',
       wild({cname: ['www.example.net'], chain: [target]}),
       'IndirectCNAME',
-      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com, which leads on to the host. Point it straight there: create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it.`,
+      `docs.example.com is a CNAME to www.example.net by the wildcard record *.example.com, which leads on to the default hostname. Point it there directly: create ${create}; the wildcard record then no longer answers for docs.example.com and the names below it.`,
     ],
     [
       "the edge's addresses",
@@ -468,8 +468,8 @@ describe('Resolvers', () => {
       reason: 'DNSSECBroken',
       apex: true,
       message:
-        'example.com has the right record at its own servers, but resolvers that validate refuse it (10.0.0.0): the DNSSEC chain of example.com is broken, and the certificate authority would refuse it too. ' +
-        'At the registrar correct the DS record of example.com, or remove it, which switches DNSSEC off; or have the DNS provider sign the zone anew.',
+        'example.com has the right record at its own servers, but validating resolvers refuse it (10.0.0.0): the DNSSEC chain of example.com is broken. The certificate authority would refuse it, ' +
+        'too. At the registrar, correct the DS record of example.com, or remove it to switch DNSSEC off; or ask the DNS provider to sign the zone again.',
     });
     expect(denies(verdict)).toBe(false);
   });
@@ -495,7 +495,7 @@ describe('Resolvers', () => {
       observed: [],
       apex: true,
       message:
-        'example.com has the right record at its own servers; most resolvers do not see it yet. Nothing is to be done.',
+        'example.com has the right record at its own servers; most resolvers do not see it yet. No action is needed.',
     });
     expect([denies(missing), denies(old)]).toEqual([false, false]);
   });

@@ -21,12 +21,12 @@ describe('A CustomDomain is refused', () => {
     [
       'ProjectHasDomains',
       {primary: 'co.uk', project: undeployed, others: [older], plan: free},
-      'The Project docs already has its domains in the CustomDomain older. Put these hostnames there, or delete it.',
+      'The Project docs already has its domains in the CustomDomain older. Add these hostnames there, or delete that CustomDomain.',
     ],
     [
       'HostnameNotAllowed',
       {primary: 'co.uk', project: undeployed, plan: free},
-      '"co.uk" cannot be attached: it is a public suffix, under which anybody registers names. Choose another hostname.',
+      '"co.uk" cannot be attached: it is a public suffix, under which anyone can register names. Choose another hostname.',
     ],
     [
       'PlanUpgradeRequired',
@@ -43,7 +43,7 @@ describe('A CustomDomain is refused', () => {
       {project: undeployed},
       'The Project docs has had no successful deploy: its Service has never had a ready endpoint. Deploy it.',
     ],
-    ['ProjectNotFound', {project: project({host: undefined})}, 'The Project docs has no host yet.'],
+    ['ProjectNotFound', {project: project({host: undefined})}, 'The Project docs has no default hostname yet.'],
   ];
   test.each(rows)('as %s', (reason, input, message) => {
     expect(decide(world(input)).status.hosts![0]).toMatchObject({phase: 'NotAccepted', reason, message});
@@ -74,11 +74,11 @@ describe('A CustomDomain is refused', () => {
 
 describe('A hostname', () => {
   test.each([
-    ['xn--999999999.example', 'it is no valid internationalised domain name (UTS #46)'],
-    [`${'ü'.repeat(60)}.example`, 'it is no valid internationalised domain name (UTS #46)'],
-    ['１.２.３.４', 'it is no valid internationalised domain name (UTS #46)'],
-    ['CO.UK.', 'it is a public suffix, under which anybody registers names'],
-    ['foo.ck', 'it is a public suffix, under which anybody registers names'],
+    ['xn--999999999.example', 'it is not a valid internationalized domain name (UTS #46)'],
+    [`${'ü'.repeat(60)}.example`, 'it is not a valid internationalized domain name (UTS #46)'],
+    ['１.２.３.４', 'it is not a valid internationalized domain name (UTS #46)'],
+    ['CO.UK.', 'it is a public suffix, under which anyone can register names'],
+    ['foo.ck', 'it is a public suffix, under which anyone can register names'],
     ['apps.platform.test', "it belongs to the platform's own zone apps.platform.test"],
     ['docs.Apps.Platform.test.', "it belongs to the platform's own zone apps.platform.test"],
     ['denied.example', 'the platform does not allow names under denied.example'],

@@ -46,8 +46,8 @@ describe('A hostname beyond the limit of hostnames that wait', () => {
       `${a} NotAccepted TooManyWaiting Customer`,
     ]);
     expect(entryOf(decision, a)?.message).toBe(
-      'At most 2 hostnames of the account acme may wait for verification at a time, and older hostnames wait. ' +
-        'Verify or remove hostnames that wait. This hostname follows by itself.',
+      'At most 2 hostnames of the account acme can wait for verification at a time, and older hostnames are waiting. ' +
+        'Verify or remove waiting hostnames. Doorplate then accepts this one automatically.',
     );
     expect(decision.looks.map(({hostname}) => hostname)).toEqual([docs]);
     expect(decision.claims).toEqual([]);

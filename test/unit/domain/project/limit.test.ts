@@ -83,8 +83,7 @@ describe('A Project beyond the limit of its plan', () => {
         (condition) => `${condition}/ProjectLimitReached`,
       ),
     );
-    const message =
-      'The plan pro allows 1 project, and older ones have taken it. Delete a project, or upgrade the plan.';
+    const message = 'The plan pro allows 1 project, and older projects use it. Delete a project, or upgrade the plan.';
     const {status} = decideProject(worldOf());
     expect(projectView({...made, status}, undefined)).toMatchObject({
       ready: false,

@@ -317,7 +317,7 @@ describe('A Project', () => {
         [`acme ${host} Wanted`],
         t0 + hours,
       ]);
-      expect(d.status.conditions![2]!.message).toContain('in place 3');
+      expect(d.status.conditions![2]!.message).toContain('at position 3');
     });
 
     test('asks for nothing while the budget of its host is spent: who changes defaultHost again and again gains no order', () => {

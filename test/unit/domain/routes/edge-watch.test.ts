@@ -217,7 +217,7 @@ describe('A Live hostname whose certificate is lost', () => {
       'Reconciling=True/CertificateLost',
     ]);
     expect(condition(d, 'CertificateReady')?.message).toBe(
-      `The certificate of ${docs} is missing or not valid. cert-manager says: Issuing certificate as Secret does not exist. ` +
+      `The certificate of ${docs} is missing or not valid. cert-manager reports: Issuing certificate as Secret does not exist. ` +
         `${docs} is verified; its certificate is being issued, usually within a couple of minutes.`,
     );
     expect(objectLines(d)).toEqual(objectLines(decide(live)));

@@ -78,7 +78,7 @@ describe('Conditions', () => {
       'Reconciling=True/RecordMissing',
     ]);
     expect(condition(d, 'Ready')?.message).toBe(
-      'RecordMissing was seen. (1 more of 3 hostnames not Live yet: see status.hosts)',
+      'RecordMissing was seen. (1 more of 3 hostnames are not Live yet: see status.hosts)',
     );
     expect([d.status.phase, d.status.hostsLive]).toEqual(['Live', '1/3']);
   });

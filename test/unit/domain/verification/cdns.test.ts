@@ -138,7 +138,7 @@ describe('A hostname behind a CDN', () => {
       txt: {state: 'Missing', observed: []},
       oldAnswerSeconds: 300,
       apex: false,
-      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Create ${txt}, with ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it. ${overHttps('If Cloudflare stays, it')}`,
+      message: `docs.example.com is behind Cloudflare, which hides the record that would verify it. Create ${txt}, and set ${target} as the origin at Cloudflare; or switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform directly. ${overHttps('If you keep Cloudflare, it')}`,
     });
   });
 
@@ -146,7 +146,7 @@ describe('A hostname behind a CDN', () => {
     const verdict = judgeAuthoritative(subdomain, rules, seen(finding({cname: ['d1.cloudfront.net']}), []));
     expect(verdict).toMatchObject({reason: 'BehindCDN', observed: ['CNAME d1.cloudfront.net'], state: 'Unknown'});
     expect(messageOf(verdict)).toContain(
-      'docs.example.com is behind CloudFront (CNAME d1.cloudfront.net), which hides what would prove it. Create TXT',
+      'docs.example.com is behind CloudFront (CNAME d1.cloudfront.net), which hides the record that would verify it. Create TXT',
     );
   });
 
@@ -155,14 +155,14 @@ describe('A hostname behind a CDN', () => {
     expect(mayBeWildcard(judgeAuthoritative(subdomain, rules, seen(proxied, [])))).toBe(true);
     expect(areAlike(seen(proxied), seen(proxied), rules)).toBe(true);
     expect(messageOf(judgeAuthoritative(subdomain, rules, wildcard))).toBe(
-      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides what would prove it. First give docs.example.com and *.docs.example.com the addresses of the wildcard, or the TXT would end the wildcard for them; then create ${txt}, with ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform in place of Cloudflare. ${overHttps('If Cloudflare stays, it')}`,
+      `docs.example.com is behind Cloudflare by the wildcard record *.example.com, which hides the record that would verify it. First give docs.example.com and *.docs.example.com the addresses of the wildcard, because the TXT ends the wildcard for them. Then create ${txt}, and set ${target} as the origin at Cloudflare; or create ${cname}; the wildcard record then no longer answers for docs.example.com and the names below it; visitors then reach this platform instead of Cloudflare. ${overHttps('If you keep Cloudflare, it')}`,
     );
   });
 
   test('that no TXT can prove has one way out', () => {
     expect(judgeAuthoritative({hostname: 'docs.example.com', target}, rules, seen(proxied))).toMatchObject({
       reason: 'BehindCDN',
-      message: `docs.example.com is behind Cloudflare, which hides what would prove it. Switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform without it.`,
+      message: `docs.example.com is behind Cloudflare, which hides the record that would verify it. Switch Cloudflare off for this name and create ${cname}, so that visitors reach this platform directly.`,
     });
   });
 
@@ -206,7 +206,7 @@ describe('A hostname behind a CDN', () => {
     expect(judgeAuthoritative(subdomain, rules, seen(proxied, ['theirs']))).toMatchObject({
       behind: 'Cloudflare',
       txt: {state: 'Wrong', observed: ['TXT theirs']},
-      message: `docs.example.com is behind Cloudflare, but _doorplate-challenge.docs.example.com has TXT theirs. Needed there: ${txt}.`,
+      message: `docs.example.com is behind Cloudflare, but _doorplate-challenge.docs.example.com has TXT theirs. Required: ${txt}.`,
     });
   });
 
@@ -279,7 +279,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const d = decide(first);
     expect(told(d)).toBe(`${docs} Live ServedBehindCDN Nobody`);
     expect(entryOf(d, docs)?.message.replace(token32, 'TOKEN')).toBe(
-      `${docs} is served over TLS. It is behind a CDN now, which hides what proved it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is proven again. ${overHttps('The CDN')}`,
+      `${docs} is served over TLS. It is now behind a CDN, which hides the record that verified it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is verified again. ${overHttps('The CDN')}`,
     );
     expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
     expect(conditionLines(d)).toEqual(conditionLines(decide(live)));

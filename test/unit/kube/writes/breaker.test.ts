@@ -42,7 +42,7 @@ describe('While writes of a kind hang until they fail', () => {
   test('one is tried at a time; the others hear at once why they were not', async () => {
     const probe = write('a', 30_000, timeout);
     expect(await write('b', 0)).toBe(
-      'ConfigMap: not tried while another write of one hangs: 500: the webhook does not answer',
+      'ConfigMap: not tried while another write of this kind waits for an answer: 500: the webhook does not answer',
     );
     await clock.advance(30_000);
     await probe;

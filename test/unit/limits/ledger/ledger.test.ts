@@ -215,7 +215,7 @@ describe('a ledger that cannot be opened', () => {
       (path) => writeFileSync(path, 'no database. '.repeat(100)),
       /The file is no ledger: move it/,
     ],
-    ['that a newer Doorplate wrote', writeNewer, /a newer Doorplate wrote it, in format 99\. Move the file away/],
+    ['that a newer Doorplate wrote', writeNewer, /a newer Doorplate wrote it in format 99\. Move the file away/],
   ])('%s: the error says what to do, once, and quota is counted all the same', async (_, make, message) => {
     const path = join(folder, 'below', 'ledger.db');
     mkdirSync(dirname(path));
