@@ -17,7 +17,7 @@ const page = z.strictObject({
     ),
   colour: z
     .string()
-    .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a colour such as #2456a6')
+    .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a color such as #2456a6')
     .default(''),
   supportUrl: link.default(''),
   offeredPlans: z.array(z.string().min(1).max(253)).default(['free', 'pro', 'business', 'enterprise']),
@@ -61,7 +61,7 @@ export const api = z
       .array(
         addresses.refine(
           (a) => !a.endsWith('/0'),
-          'must not be a network of all addresses: anybody could then say what their own address is',
+          'must not be a network of all addresses, because every client could then forge its address',
         ),
       )
       .default([]),
@@ -85,5 +85,5 @@ export const api = z
   .refine((a) => !a.enabled || a.host === '' || a.trustedProxies.length > 0, {
     path: ['trustedProxies'],
     message:
-      'must name the addresses of the ingress controller, since api.host is served by it: only from these is X-Forwarded-For believed',
+      'must name the addresses of the ingress controller that serves api.host: the API trusts X-Forwarded-For only from these addresses',
   });

@@ -27,11 +27,11 @@ const valkey = z.strictObject({
     .default('')
     .refine(
       (url) => url === '' || /^rediss?:$/.test(URL.parse(url)?.protocol ?? ''),
-      'must be a URL such as redis://valkey.valkey:6379, or rediss:// with TLS; not that of a Sentinel or of a cluster',
+      'must be a URL such as redis://valkey.valkey:6379, or rediss:// for TLS; a Sentinel or a cluster is not supported',
     )
     .refine(
       (url) => !URL.parse(url)?.password,
-      'must hold no password, since it stands in a ConfigMap: name its Secret in valkey.passwordSecret',
+      'must not contain a password, because it is stored in a ConfigMap: name the Secret with the password in valkey.passwordSecret',
     ),
 });
 
@@ -58,7 +58,7 @@ const schema = z
       .refine(
         ({addresses: listed, hostname: name, service}) =>
           [listed.length > 0, name !== '', service.namespace + service.name !== ''].filter(Boolean).length === 1,
-        'must be known by exactly one of addresses, hostname and service',
+        'must set exactly one of addresses, hostname and service',
       )
       .refine(({service: {namespace, name}}) => (namespace === '') === (name === ''), {
         path: ['service'],
@@ -66,7 +66,7 @@ const schema = z
       })
       .refine((edge) => edge.probe.length > 0 || !edge.addresses.some((a) => a.includes('/')), {
         path: ['probe'],
-        message: 'must name addresses, since edge.addresses holds a network',
+        message: 'must name addresses, because edge.addresses contains a network',
       }),
     issuerRef: z.strictObject({
       name: z.string().min(1),
@@ -103,7 +103,7 @@ const schema = z
       })
       .refine((dns) => dns.mode !== 'RecursiveOnly' || new Set(dns.recursive.map((r) => r.address)).size >= 2, {
         path: ['recursive'],
-        message: 'must name two independent resolvers at least, since dns.mode is RecursiveOnly',
+        message: 'must name at least two independent resolvers, because dns.mode is RecursiveOnly',
       }),
     apexOwnership: z.enum(['TXT', 'AddressOnly']).default('TXT'),
     singleTenant: z.boolean().default(false),
@@ -161,12 +161,12 @@ const schema = z
   })
   .refine((s) => s.apexOwnership !== 'AddressOnly' || s.singleTenant, {
     path: ['apexOwnership'],
-    message: 'may be AddressOnly only where singleTenant is true: addresses prove no tenant',
+    message: 'may be AddressOnly only if singleTenant is true, because addresses do not verify a tenant',
   })
   .refine((s) => `.${s.api.host}`.endsWith(`.${s.platform.zone}`) === false, {
     path: ['api', 'host'],
     message:
-      "must not be platform.zone nor stand below it, where projects' sites are: they would be same-site with its pages",
+      "must be neither platform.zone nor below it: the sites of projects are there and would be same-site with the API's pages",
   })
   .refine(
     ({api: {enabled, authorize, replicas}}) =>
@@ -174,13 +174,13 @@ const schema = z
     {
       path: ['api', 'authorize'],
       message:
-        "needs api.replicas of 2 or more: with one the platform's own APIs are out, or without limits, " +
-        'whenever it restarts. acceptOutages: true accepts that',
+        "needs api.replicas of 2 or more: with one replica, the platform's own APIs fail or have no " +
+        'limits during each restart. To accept that, set acceptOutages: true',
     },
   )
   .refine((s) => !s.api.enabled || s.api.replicas === 1 || s.valkey.url !== '', {
     path: ['valkey', 'url'],
-    message: 'is needed where api.replicas is above 1: the replicas count there together',
+    message: 'is required if api.replicas is above 1, because the replicas share their counts there',
   });
 
 export type Settings = Readonly<z.output<typeof schema>>;

@@ -29,15 +29,15 @@ const roles: Record<string, (parts: RoleParts) => Manager | Promise<Manager | nu
 const usage = `usage: doorplate ROLE, or --version
 
   operator     watches Projects and CustomDomains, verifies, orders certificates, writes routes and status
-  redirector   answers redirects: hostnames that redirect, and HTTP to HTTPS
-  api          the platform's API: projects, domains and keys over HTTP, limited per plan
-  preflight    asks once whether what Doorplate needs is there, and says what to set; exits 1 where it is not
-  uninstall    removes the operator's finalizers if its Deployment is deleted, then exits: the chart's hook after it is uninstalled
+  redirector   answers the redirects of hostnames, and redirects HTTP to HTTPS
+  api          serves the platform's API: projects, domains and keys over HTTP, with the limits of each plan
+  preflight    checks once what Doorplate needs, and prints what to set; exits with 1 if something is missing
+  uninstall    removes the operator's finalizers if its Deployment is deleted, then exits; a hook of the chart runs it after helm uninstall
 
-Settings are read from the file that DOORPLATE_CONFIG names (default /etc/doorplate/config.yaml; the chart writes it).
-POD_NAMESPACE and POD_NAME say where it runs. Outside a cluster KUBECONFIG says which API server to use.
-Ports: 8081 for /healthz, /readyz and /metrics; the redirector answers on 8080, the api on 8082, and where
-it decides for the platform's own APIs on 8083 (gRPC) and 8084 (HTTP).
+Doorplate reads settings from the file in DOORPLATE_CONFIG (default: /etc/doorplate/config.yaml, which the chart writes).
+POD_NAMESPACE and POD_NAME name the Pod. Outside a cluster, KUBECONFIG selects the API server.
+Every role serves /healthz, /readyz and /metrics on port 8081. The redirector listens on 8080, the api on 8082.
+If the api decides for the platform's own APIs, it also listens on 8083 (gRPC) and 8084 (HTTP).
 `;
 
 async function main(argv: readonly string[]): Promise<number | undefined> {

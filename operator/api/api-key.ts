@@ -46,7 +46,7 @@ const scope = checked(z.string().min(1).max(63), [
     cel: celPattern(scopePattern),
     holds: (s) => new RegExp(scopePattern).test(s),
     message:
-      'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word',
+      'must be two words with a colon between them, such as domains:read. Each word has at most 31 lower-case letters, digits and hyphens',
   },
 ]).describe(`A permission of the key: ${ownScopes.join(', ')}, or a word:word of the platform's own APIs.`);
 

@@ -83,7 +83,7 @@ const manyUnfolded = `self.redirects.filter(r, ${unfolded.cel}).size() > ${mostU
 const hasManyUnfolded = (s: SpecShape) => (s.redirects ?? []).filter((r) => unfolded.of(r, s)).length > mostUnfolded;
 
 const sameHostname =
-  ' and another redirect are the same hostname (case and a trailing dot make no difference): a hostname may redirect only once';
+  ' and another redirect are the same hostname (case and a trailing dot make no difference): a hostname may have only one redirect';
 const namedRepeated = namedRedirects(repeated, ['the redirect from ', from, sameHostname], 'one of them');
 
 /** The schema of the spec, with its rules. */
@@ -91,28 +91,21 @@ export const customDomainSpec = checked(specShape, [
   {
     cel: `!has(self.redirects) || !self.redirects.exists(r, ${fromPrimary.cel})`,
     holds: (s) => !s.redirects?.some((r) => fromPrimary.of(r, s)),
-    message: 'a redirect must not come from the primary: give another hostname, or leave the redirect out',
+    message: 'a redirect must not come from the primary: use another hostname, or remove the redirect',
     named: namedRedirects(fromPrimary, [
       'the redirect from ',
       from,
       more,
-      ' must not come from the primary: give another hostname, or leave the redirect out',
+      ' must not come from the primary: use another hostname, or remove the redirect',
     ]),
   },
   {
     cel: `!has(self.redirects) || !self.redirects.exists(r, ${toOther.cel})`,
     holds: (s) => !s.redirects?.some((r) => toOther.of(r, s)),
-    message: 'a redirect goes to the primary: write that hostname, or leave `to` out',
+    message: 'a redirect must go to the primary: enter that hostname, or omit `to`',
     named: namedRedirects(
       toOther,
-      [
-        'the redirect from ',
-        from,
-        more,
-        ' must go to the primary, not to ',
-        to,
-        ': write the primary, or leave `to` out',
-      ],
+      ['the redirect from ', from, more, ' must go to the primary, not to ', to, ': enter the primary, or omit `to`'],
       'this entry',
       [
         {cel: 'r.from', of: (r) => r.from},
@@ -124,14 +117,14 @@ export const customDomainSpec = checked(specShape, [
     cel: `!has(self.redirects) || !(${manyUnfolded})`,
     holds: (s) => !hasManyUnfolded(s),
     message:
-      `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot: write the ` +
-      'others in lower case, without it',
+      `at most ${mostUnfolded} redirects may have capital letters or a trailing dot: write the ` +
+      'others in lower case and without the dot',
     named: namedRedirects(unfolded, [
-      `at most ${mostUnfolded} redirects may be written with capitals or with a trailing dot, and `,
+      `at most ${mostUnfolded} redirects may have capital letters or a trailing dot, but `,
       {cel: 'l.size()', of: ({count}) => count},
-      ' are, such as ',
+      ' have, such as ',
       from,
-      ': write the others in lower case, without it',
+      ': write the others in lower case and without the dot',
     ]),
   },
   {
@@ -143,7 +136,8 @@ export const customDomainSpec = checked(specShape, [
       `self.redirects.all(r, r.from == ${celFold('r.from')} || [${celFold('r.from')}].all(a, l.exists_one(b, a == b))))`,
     holds: (s) =>
       hasManyUnfolded(s) || new Set(s.redirects?.map((r) => fold(r.from))).size === (s.redirects?.length ?? 0),
-    message: 'a hostname may redirect only once (case and a trailing dot make no difference): remove the repeated one',
+    message:
+      'a hostname may have only one redirect (case and a trailing dot make no difference): remove the repeated one',
     named: {
       cel: `[self.redirects.map(r, ${celFold('r.from')})].map(folded, ${namedRepeated.cel})[0]`,
       text: namedRepeated.text,

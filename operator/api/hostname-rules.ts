@@ -43,24 +43,24 @@ export const hostnameRules: readonly Rule<string>[] = [
     cel: `self.matches(${cel(shape)})`,
     holds: (h) => new RegExp(shape, 'u').test(h),
     message:
-      'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; ' +
-      'no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label; ' +
-      'a label with another character, such as an emoji, in its ASCII form (xn--)',
+      'must be a hostname of at least two labels, such as docs.example.com. Labels contain letters, digits and hyphens, ' +
+      'and neither start nor end with a hyphen. A scheme, port, path, space, underscore or wildcard is not ' +
+      'allowed. Write a label with other characters, such as emoji, in its ASCII form (xn--)',
   },
   {
     cel: `!self.matches(${cel(longLabel)})`,
     holds: (h) => !new RegExp(longLabel, 'u').test(h),
-    message: 'every label (the part between two dots) has at most 63 characters (RFC 1035)',
+    message: 'every label (the part between two dots) may have at most 63 characters (RFC 1035)',
   },
   {
     cel: `self.size() <= (self.endsWith('.') ? 254 : 253)`,
     holds: (h) => [...h].length <= (h.endsWith('.') ? 254 : 253),
-    message: 'a hostname has at most 253 characters (RFC 1035)',
+    message: 'a hostname may have at most 253 characters (RFC 1035)',
   },
   {
     cel: `!self.matches(${cel(numericEnd)})`,
     holds: (h) => !new RegExp(numericEnd, 'u').test(h),
-    message: 'must be a hostname, not an IP address: create a DNS name for it and give that',
+    message: 'must be a hostname, not an IP address: create a DNS name for the address and use that name',
   },
   {
     cel: `!self.lowerAscii().matches(${cel(reservedEnd)})`,

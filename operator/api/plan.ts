@@ -34,14 +34,14 @@ function atLeast(longer: CountedWindow, shorter: CountedWindow, named: boolean):
   return {
     cel: `${absent.join('')}self.${more} >= self.${fewer}`,
     holds: (limits) => !(limits[more]! < limits[fewer]!),
-    message: `${more} must be at least ${fewer}: fewer would be used up within ${shorter.text}`,
+    message: `${more} must be at least ${fewer}: a lower limit would be used up within ${shorter.text}`,
     ...(named && {
       named: namedValues([
         `${more} (`,
         {cel: `self.${more}`, of: (limits) => limits[more]!},
         `) must be at least ${fewer} (`,
         {cel: `self.${fewer}`, of: (limits) => limits[fewer]!},
-        `): fewer would be used up within ${shorter.text}`,
+        `): a lower limit would be used up within ${shorter.text}`,
         takeOver('one of them'),
       ]),
     }),

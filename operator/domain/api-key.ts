@@ -147,7 +147,7 @@ function banned(
     message:
       `${which} kept sending requests although all were refused. Banned from ${from} until ${until}. ` +
       'Make the client wait as Retry-After requires. To lift the ban, the platform ' +
-      `runs: kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite.`,
+      `runs: kubectl annotate apikey ${name} -n ${namespace} ${liftBanAnnotation}=$(date -u +%FT%TZ) --overwrite`,
   };
 }
 

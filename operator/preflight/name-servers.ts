@@ -12,7 +12,7 @@ export const nameServers: PreflightQuestion = {
   ask: async ({settings: {platform, dns}, resolvers}, signal) => {
     if (dns.mode === 'RecursiveOnly') {
       const reached = await reach(resolvers, platform.zone, {recursionDesired: true, signal});
-      return judged(reached, 'every', 'Open their ports for the operator, or name other resolvers in dns.recursive.');
+      return judged(reached, 'every', 'Let the operator reach their ports, or name other resolvers in dns.recursive.');
     }
     const {allowPrivateAddresses} = dns;
     const reached = await reachServersOf(platform.zone, resolvers, {allowPrivateAddresses, signal});

@@ -183,7 +183,7 @@ test('a route that the API server refuses to change is reported in its words, an
   );
   const domain = await tenant.reason('refused', 'WriteRefused');
   expect(domain.status?.hosts?.[0]?.message).toContain(
-    `Ingress ${key} could not be written, as the API server refuses it`,
+    `Ingress ${key} could not be written, because the API server refuses it`,
   );
   await api().patch(ingresses, key, {metadata: {ownerReferences: [ours]}}, {type: 'merge'});
   await tenant.wait('refused', 'Ready');

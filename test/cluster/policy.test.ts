@@ -93,12 +93,12 @@ describe('who writes what', () => {
     [
       'a deletion',
       'a tenant can’t delete an Ingress by which a challenge is answered',
-      'only cert-manager deletes Ingress here, by which the CA is answered: it goes by itself when that is done. To be rid of the hostname',
+      'only cert-manager deletes Ingress here, which answers the CA: cert-manager deletes it when the challenge is done. To remove the hostname',
     ],
     [
       'a status',
       'a tenant can’t write the status of a CustomDomain',
-      'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead',
+      'only its controller writes the status of CustomDomain here, because other programs trust it. Change the spec of the CustomDomain or Project instead',
     ],
     [
       'labels',
@@ -113,17 +113,17 @@ describe('who writes what', () => {
     [
       'an Account',
       'a tenant can’t give their Namespace to another Account',
-      'only the platform sets, changes or removes the label doorplate.dev/account, which says whose hostnames these are. Ask who may update Accounts',
+      'only the platform sets, changes or removes the label doorplate.dev/account, which names the account of its hostnames. Ask a user who may update Accounts',
     ],
     [
       'a lifted ban',
       'a tenant can’t lift the ban of their ApiKey',
-      'only the platform sets the annotation doorplate.dev/lift-ban, which lifts the ban of an API key. The ban ends by itself',
+      'only the platform sets the annotation doorplate.dev/lift-ban, which lifts the ban of an API key. The ban ends at the time in the status of the ApiKey',
     ],
     [
       'an exception',
       'a tenant can’t except their Namespace from the policy',
-      "only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate's admission policy. Ask who may update Accounts",
+      "only the platform sets, changes or removes the label doorplate.dev/admission, which excepts a namespace from Doorplate's admission policy. Ask a user who may update Accounts",
     ],
   ])('the refusal of %s says what to do instead', async (_, title, said) => {
     const row = rows.find((r) => r.title === title);

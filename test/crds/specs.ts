@@ -16,26 +16,26 @@ const l63 = 'a'.repeat(63);
 const name253 = `${`${l63}.`.repeat(3)}${'b'.repeat(61)}`;
 
 const shape =
-  'must be a hostname of at least two labels, such as docs.example.com: letters, digits and hyphens between dots; no scheme, port, path, blank, underscore or wildcard, and no hyphen at either end of a label; a label with another character, such as an emoji, in its ASCII form (xn--)';
-const label = 'every label (the part between two dots) has at most 63 characters (RFC 1035)';
-const length = 'a hostname has at most 253 characters (RFC 1035)';
-const address = 'must be a hostname, not an IP address: create a DNS name for it and give that';
+  'must be a hostname of at least two labels, such as docs.example.com. Labels contain letters, digits and hyphens, and neither start nor end with a hyphen. A scheme, port, path, space, underscore or wildcard is not allowed. Write a label with other characters, such as emoji, in its ASCII form (xn--)';
+const label = 'every label (the part between two dots) may have at most 63 characters (RFC 1035)';
+const length = 'a hostname may have at most 253 characters (RFC 1035)';
+const address = 'must be a hostname, not an IP address: create a DNS name for the address and use that name';
 const reserved =
   'names under localhost, local, arpa and onion are reserved and can have no public certificate (RFC 6761, 6762, 7686)';
 const takeOver = (lacking = 'this entry') =>
   `If your manifest lacks ${lacking}, another field manager has added it, and an apply keeps it: the page GitOps of Doorplate's documentation shows how to take it over`;
 /** `source`: the first redirect at fault, and how many further ones there are. */
 const fromPrimary = (source: string) =>
-  `the redirect from ${source} must not come from the primary: give another hostname, or leave the redirect out. ${takeOver()}`;
+  `the redirect from ${source} must not come from the primary: use another hostname, or remove the redirect. ${takeOver()}`;
 const toOther = (source: string, to: string) =>
-  `the redirect from ${source} must go to the primary, not to ${to}: write the primary, or leave \`to\` out. ${takeOver()}`;
+  `the redirect from ${source} must go to the primary, not to ${to}: enter the primary, or omit \`to\`. ${takeOver()}`;
 const twice = (source: string) =>
   `the redirect from ${source} and another redirect are the same hostname (case and a trailing dot make no difference): ` +
-  `a hostname may redirect only once. ${takeOver('one of them')}`;
+  `a hostname may have only one redirect. ${takeOver('one of them')}`;
 const unfolded = (count: number, source: string) =>
-  `at most 50 redirects may be written with capitals or with a trailing dot, and ${count} are, such as ${source}: ` +
-  `write the others in lower case, without it. ${takeOver()}`;
-const fromPrimaryFixed = 'a redirect must not come from the primary: give another hostname, or leave the redirect out';
+  `at most 50 redirects may have capital letters or a trailing dot, but ${count} have, such as ${source}: ` +
+  `write the others in lower case and without the dot. ${takeOver()}`;
+const fromPrimaryFixed = 'a redirect must not come from the primary: use another hostname, or remove the redirect';
 
 /** Hostnames, each tried as the primary, as the source and as the target of a redirect. */
 export const hostnames: {name: string; hostname: string; message?: string}[] = [
@@ -336,9 +336,9 @@ export const projects: Row[] = [
 
 const limits = {requestsPerMinute: 60, requestsPerDay: 1000};
 const domainsOf = (allowed: unknown, maxHostnamesPerProject: unknown) => ({allowed, maxHostnamesPerProject});
-const perDayFixed = 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute';
+const perDayFixed = 'requestsPerDay must be at least requestsPerMinute: a lower limit would be used up within a minute';
 const perDay =
-  'requestsPerDay (59) must be at least requestsPerMinute (60): fewer would be used up within a minute. ' +
+  'requestsPerDay (59) must be at least requestsPerMinute (60): a lower limit would be used up within a minute. ' +
   takeOver('one of them');
 const inStep = (allowed: unknown, most: unknown) =>
   `maxHostnamesPerProject (${most}) must be at least 1 if custom domains are allowed, and 0 otherwise, and allowed is ${allowed}. ` +

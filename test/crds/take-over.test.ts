@@ -68,7 +68,7 @@ const situations: Situation[] = [
     edit: addEntry({from: 'new.example.com'}),
     next: {...base, primary: 'new.example.com', redirects: [old, {from: docs}]},
     refused:
-      'the redirect from new.example.com must not come from the primary: give another hostname, or leave the redirect out. ' +
+      'the redirect from new.example.com must not come from the primary: use another hostname, or remove the redirect. ' +
       takeOver('this entry'),
     forced: true,
     patch: [...removeEntry(1, 'new.example.com'), {op: 'replace', path: '/spec/primary', value: 'new.example.com'}],
@@ -80,7 +80,7 @@ const situations: Situation[] = [
     edit: [{op: 'add', path: '/spec/redirects/0/to', value: docs}],
     next: {...base, primary: 'new.example.com', redirects: [old]},
     refused:
-      'the redirect from old.example.com must go to the primary, not to docs.example.com: write the primary, or leave `to` out. ' +
+      'the redirect from old.example.com must go to the primary, not to docs.example.com: enter the primary, or omit `to`. ' +
       takeOver('this entry'),
     forced: true,
     patch: [{op: 'remove', path: '/spec/redirects/0/to'}],
@@ -122,7 +122,7 @@ const situations: Situation[] = [
     next: {...base, redirects: [old]},
     refused:
       'the redirect from Old.example.com and another redirect are the same hostname (case and a trailing dot make no difference): ' +
-      `a hostname may redirect only once. ${takeOver('one of them')}`,
+      `a hostname may have only one redirect. ${takeOver('one of them')}`,
     forced: true,
     patch: [
       {op: 'test', path: '/spec/redirects/0/from', value: 'Old.example.com'},
@@ -136,8 +136,8 @@ const situations: Situation[] = [
     other: {...base, redirects: [{from: 'Old.example.com'}]},
     next: {...base, redirects: many(50, '.Example.net')},
     refused:
-      'at most 50 redirects may be written with capitals or with a trailing dot, and 51 are, such as Old.example.com: ' +
-      `write the others in lower case, without it. ${takeOver('this entry')}`,
+      'at most 50 redirects may have capital letters or a trailing dot, but 51 have, such as Old.example.com: ' +
+      `write the others in lower case and without the dot. ${takeOver('this entry')}`,
     forced: true,
     patch: removeEntry(0, 'Old.example.com'),
     after: {...base, redirects: many(50, '.Example.net').map(({from}) => served(from))},
@@ -187,7 +187,7 @@ const situations: Situation[] = [
     edit: [{op: 'replace', path: '/spec/rateLimit/requestsPerDay', value: 2000}],
     next: {planRef: {name: 'pro'}, rateLimit: {requestsPerMinute: 5000}},
     refused:
-      'requestsPerDay (2000) must be at least requestsPerMinute (5000): fewer would be used up within a minute. ' +
+      'requestsPerDay (2000) must be at least requestsPerMinute (5000): a lower limit would be used up within a minute. ' +
       takeOver('one of them'),
     forced: true,
     patch: [{op: 'replace', path: '/spec/rateLimit/requestsPerDay', value: 100_000}],
@@ -341,7 +341,7 @@ test('A refusal of many repeated hostnames of the greatest length has no CEL sou
   const long = many(425, `.${Array(4).fill('a'.repeat(60)).join('.')}`);
   const redirects = [...long, ...long.slice(0, 75).map(({from}) => ({from: `${from}.`}))];
   const {status, message} = await apply('git', customDomains as Resource, 'many', {...base, redirects});
-  expect([status, message]).toEqual([422, expect.stringContaining('and 75 are, such as n0.')]);
+  expect([status, message]).toEqual([422, expect.stringContaining('and 75 have, such as n0.')]);
   expect(message).not.toMatch(/failed rule|self\./);
 });
 

@@ -603,7 +603,7 @@ describe('A check of', () => {
       {
         reason: 'SynthesizedCNAME',
         message: expect.stringContaining(
-          `is a CNAME to ${target} that the DNAME record at white.test makes for every name below it`,
+          `is a CNAME to ${target} that the DNAME record at white.test creates for every name below it`,
         ),
       },
     ],
@@ -695,7 +695,7 @@ describe('A check of', () => {
     expect(await check(options, about(`${target.split('.')[0]}.made.test`), false)).toMatchObject({
       kind: 'Refuted',
       reason: 'SynthesizedCNAME',
-      message: expect.stringContaining('that the server of made.test makes for every name below it'),
+      message: expect.stringContaining('that the server of made.test creates for every name below it'),
     });
     await servers.change('test', zones.test.records);
   });

@@ -34,7 +34,7 @@ test('pending for too long: the request is deleted, the next one has another UID
   const message = stalled.status?.hosts?.[0]?.message;
   console.log(message);
   expect(message).toMatch(
-    /ordered 30 seconds ago and is still absent\. Its last DNS check still verifies it, and its CAA records allow the certificate authority\. A quota .*\(Re-verify\)\. cert-manager reports: CertificateRequest: /,
+    /ordered 30 seconds ago and has not been issued\. Its last DNS check still verifies it, and its CAA records allow the certificate authority\. A quota .*\(Re-verify\)\. cert-manager reports: CertificateRequest: /,
   );
   expect(message).toMatch(/ Challenge \S+ is pending: .*exceeded quota: full.* Order \S+ is pending\.$/);
   expect(stalled.status?.conditions?.find((c) => c.type === 'Stalled')).toMatchObject({

@@ -57,7 +57,7 @@ describe('A reissue', () => {
     await expectSoon(() => orders(www), 2);
     await operator.rest();
     expect([await servedKey(www), (await customer.hosts('web'))[www]]).toEqual([former, 'Live Serving']);
-    expect((await entry(customer))?.message).toContain('The present one is served until then.');
+    expect((await entry(customer))?.message).toContain('The current certificate is served until then.');
     expect(await handled(customer)).toBeUndefined();
 
     await operator.stop();
@@ -79,7 +79,7 @@ describe('A reissue', () => {
     const www = customer.host('www');
     await request(customer);
     await expectSoon(
-      async () => (await entry(customer))?.message.includes('has had as many certificates as it may'),
+      async () => (await entry(customer))?.message.includes('has used its budget of certificates'),
       true,
     );
     await operator.rest();

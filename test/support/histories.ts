@@ -190,7 +190,7 @@ function projectIn(s: Step, {setup: {port}}: Life): Project | undefined {
     type: 'Accepted',
     status: 'False' as const,
     reason: 'ProjectLimitReached',
-    message: 'The plan one allows 1 project, and older ones have taken it.',
+    message: 'The plan one allows 1 project, and older projects use it.',
     lastTransitionTime: timestamp(t0),
   };
   const status = {

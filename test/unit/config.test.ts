@@ -403,16 +403,16 @@ describe('A bad value', () => {
     ['a zone with a path', {platform: {zone: 'platform.test/x'}}, 'platform.zone: "platform.test/x" is no hostname'],
     ['an empty installation', {platform: {zone: 'a.example', installation: ''}}, 'platform.installation: '],
     ['another kind of tls', {platform: {zone: 'a.example', tls: 'None'}}, 'platform.tls: '],
-    ['no edge', {edge: {addresses: []}}, 'edge: must be known by exactly one of addresses, hostname and service'],
+    ['no edge', {edge: {addresses: []}}, 'edge: must set exactly one of addresses, hostname and service'],
     [
       'an edge that is known in two ways',
       {edge: {addresses: ['192.0.2.1'], hostname: 'lb.example.com'}},
-      'edge: must be known by exactly one of addresses, hostname and service',
+      'edge: must set exactly one of addresses, hostname and service',
     ],
     [
       'a hostname and a Service of the edge',
       {edge: {hostname: 'lb.example.com', service: {namespace: 'traefik', name: 'traefik'}}},
-      'edge: must be known by exactly one of addresses, hostname and service',
+      'edge: must set exactly one of addresses, hostname and service',
     ],
     ['half a Service of the edge', {edge: {service: {name: 'traefik'}}}, 'edge.service: must have both'],
     [
@@ -438,18 +438,18 @@ describe('A bad value', () => {
     [
       'a network, and nowhere to look',
       {edge: {addresses: ['192.0.2.1', '2001:db8::/64']}},
-      'edge.probe: must name addresses, since edge.addresses holds a network',
+      'edge.probe: must name addresses, because edge.addresses contains a network',
     ],
     ['another mode of DNS', {dns: {mode: 'Recursive'}}, 'dns.mode: '],
     [
       'one resolver that decides alone',
       {dns: {mode: 'RecursiveOnly', recursive: ['192.0.2.53', '192.0.2.53:5353']}},
-      'dns.recursive: must name two independent resolvers at least',
+      'dns.recursive: must name at least two independent resolvers',
     ],
     [
       'addresses that prove a tenant among others',
       {apexOwnership: 'AddressOnly'},
-      'apexOwnership: may be AddressOnly only where singleTenant is true',
+      'apexOwnership: may be AddressOnly only if singleTenant is true',
     ],
     [
       'a port of a Service that is none',
@@ -528,12 +528,12 @@ describe('A bad value', () => {
     [
       'an API at the zone',
       {api: {host: 'Apps.platform.test'}},
-      "api.host: must not be platform.zone nor stand below it, where projects' sites are: they would be same-site",
+      'api.host: must be neither platform.zone nor below it: the sites of projects are there and would be same-site',
     ],
     [
       'an API below the zone',
       {api: {host: 'api.apps.platform.test.'}},
-      'api.host: must not be platform.zone nor stand below it',
+      'api.host: must be neither platform.zone nor below it',
     ],
     [
       'a host that is none',
@@ -585,7 +585,7 @@ describe('A bad value', () => {
     [
       'two replicas that count apart',
       {api: {enabled: true, replicas: 2}},
-      'valkey.url: is needed where api.replicas is above 1',
+      'valkey.url: is required if api.replicas is above 1',
     ],
     [
       'another store',
@@ -600,7 +600,7 @@ describe('A bad value', () => {
     [
       'a password for all to read',
       {valkey: {url: 'redis://:secret@valkey:6379'}},
-      'valkey.url: must hold no password, since it stands in a ConfigMap: name its Secret in valkey.passwordSecret',
+      'valkey.url: must not contain a password, because it is stored in a ConfigMap: name the Secret with the password in valkey.passwordSecret',
     ],
     ['a key that is not known', {platform: {zone: 'a.example', tsl: 'Wildcard'}}, 'platform: Unrecognized key: "tsl"'],
     ['another key that is not known', {dnss: {}}, '(file): Unrecognized key: "dnss"'],

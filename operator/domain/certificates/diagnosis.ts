@@ -102,7 +102,7 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
     /wrong status code '50[234]'/,
     'Platform',
-    "The edge does not reach the solver's Pod. Check the NetworkPolicies in its namespace, and check that the Pod runs.",
+    "The edge does not reach the solver's Pod. Look for a NetworkPolicy in its namespace, and check that the Pod runs.",
   ],
   [
     /wrong status code|did not get expected response/i,
@@ -112,7 +112,7 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
     /connection refused|connection reset|timeout|timed out|deadline exceeded|no route to host|EOF/i,
     'Platform',
-    "The edge, or the solver behind it, does not answer. Check the edge's port 80, and the NetworkPolicies in the solver's namespace.",
+    "The edge, or the solver behind it, does not answer. Check the edge's port 80, and look for a NetworkPolicy in the solver's namespace.",
   ],
 ];
 

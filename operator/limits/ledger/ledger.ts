@@ -32,7 +32,7 @@ const remedies: Readonly<Record<number, string>> = {
   14: "The folder is missing, or this user may not write to it: check the volume's mount and securityContext.fsGroup.",
   26: 'The file is not a ledger: move it away and restart. Quota and bans then start from zero.',
 };
-const otherRemedy = 'If this continues, move the file away and restart. Quota and bans then start from zero.';
+const otherRemedy = 'Move the file away and restart if this continues. Quota and bans then start from zero.';
 
 /** As it stands here in development; the image's bundle has it beside itself, compiled (cluster/image.sh). */
 const workerUrl = new URL(`./ledger-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);

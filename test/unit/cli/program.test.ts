@@ -148,7 +148,7 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     [
       'a name in capitals',
       'key create Ci -n acme --dry-run --token-file x',
-      'no ApiKey has the name "Ci" in the namespace "acme"',
+      'no ApiKey can have the name "Ci" in the namespace "acme"',
     ],
     [
       'a name that is too long',

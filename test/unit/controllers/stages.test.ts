@@ -212,7 +212,7 @@ describe('The Namespace', () => {
 
   test('that belongs to another tenant by now gets no claim', async () => {
     const r = new FakeReconciliation({plan, namespace: {metadata: {name: 'acme', uid: 'another', labels}}});
-    await expect(carryOut(domainStages, r)).rejects.toThrow('is no longer what was read of it');
+    await expect(carryOut(domainStages, r)).rejects.toThrow('has changed since it was read');
     expect(r.done).toEqual([]);
   });
 });

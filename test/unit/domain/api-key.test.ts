@@ -160,7 +160,7 @@ describe('The status of an ApiKey', () => {
       expired,
       {expireTime: at(0)},
       free,
-      `The key expired at ${at(0)}: it is refused. Write a later expireTime`,
+      `The key expired at ${at(0)}: it is refused. Set a later expireTime`,
     ],
     [
       'after its end, written with another zone',
@@ -196,17 +196,17 @@ describe('The status of an ApiKey', () => {
       isBanned,
       {},
       banned({[newer]: hours}),
-      `The key went on sending although every request was refused: banned from 192.0.2.1 until ${at(hours)}. Have the client wait as Retry-After says.`,
+      `The key kept sending requests although all were refused. Banned from 192.0.2.1 until ${at(hours)}. Make the client wait as Retry-After requires.`,
     ],
     ['whose ban is over', usable, {}, banned({[newer]: 0}), 'The key is accepted.'],
-    ['whose newer token is banned', isBanned, rotated(hours), banned({[newer]: hours}), 'The newer token went on'],
-    ['whose older token is banned', isBanned, rotated(hours), banned({[older]: hours}), 'The older token went on'],
+    ['whose newer token is banned', isBanned, rotated(hours), banned({[newer]: hours}), 'The newer token kept sending'],
+    ['whose older token is banned', isBanned, rotated(hours), banned({[older]: hours}), 'The older token kept sending'],
     [
       'whose tokens are both banned',
       isBanned,
       rotated(hours),
       banned({[newer]: 1000, [older]: hours}),
-      `Both tokens of the key went on sending although every request was refused: banned from 192.0.2.1 until ${at(hours)}.`,
+      `Both tokens of the key kept sending requests although all were refused. Banned from 192.0.2.1 until ${at(hours)}.`,
     ],
     [
       'whose older token was banned before it ended',
@@ -224,7 +224,7 @@ describe('The status of an ApiKey', () => {
 
   test('says by which command the platform lifts a ban', () => {
     expect(message(apiKey(), banned({[newer]: hours}))).toContain(
-      'kubectl annotate apikey ci -n acme doorplate.dev/lift-ban=$(date -u +%FT%TZ) --overwrite.',
+      'kubectl annotate apikey ci -n acme doorplate.dev/lift-ban=$(date -u +%FT%TZ) --overwrite',
     );
   });
 

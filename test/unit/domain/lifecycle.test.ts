@@ -1126,7 +1126,7 @@ describe('Messages', () => {
     expect(
       decide(world({facts: {[docs]: {...proven(), writeError: {kind: 'NameTaken', object: 'Ingress acme/docs'}}}}))
         .status.hosts![0]!.message,
-    ).toMatch(/^Ingress acme\/docs is not Doorplate's .* Delete or rename it\.$/);
+    ).toMatch(/^Ingress acme\/docs has the name of .* is not Doorplate's\. .* Delete or rename it\.$/);
   });
 });
 

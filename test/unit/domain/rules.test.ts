@@ -344,15 +344,15 @@ describe('Rule 6, Live means seen', () => {
         issued: {leafSha256: undefined, notAfter: undefined},
       },
       'Verified EdgePending',
-      'the edge is being watched',
+      'Doorplate waits until the edge presents it',
     ],
     [
       'there is no address to look at',
       {edge: []},
       'Verified EdgeUnreachable',
-      'Nobody knows an address of the edge yet',
+      'Doorplate knows no address of the edge yet',
     ],
-    ['the edge has not been looked at', {}, 'Verified EdgePending', 'the edge is being watched'],
+    ['the edge has not been looked at', {}, 'Verified EdgePending', 'Doorplate waits until the edge presents it'],
     [
       'it still presents the leaf before the current one',
       {

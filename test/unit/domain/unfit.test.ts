@@ -7,7 +7,7 @@ test.each([
   ['k8s.io/ingress-gce', 'spec.ingressClassName'],
   ['istio.io/ingress-controller', "gateway's namespace"],
   ['nginx.org/ingress-controller', 'no certificate can be renewed'],
-  ['tailscale.com/ts-ingress', 'names of the tailnet alone'],
+  ['tailscale.com/ts-ingress', 'only names of the tailnet'],
 ])('the class of %s cannot be the edge, and it is said why and what works in its place', (controller, why) => {
   const said = whyUnfit('cloud', controller);
   expect(said).toContain(`IngressClass cloud cannot be the edge: its controller (${controller})`);

@@ -264,7 +264,11 @@ describe('A browser on another site', () => {
 
 describe('What the rules of Kubernetes refuse is told in their own words,', () => {
   test.each([
-    ['a hostname', '"192.0.2.1": ', 'must be a hostname, not an IP address: create a DNS name for it and give that'],
+    [
+      'a hostname',
+      '"192.0.2.1": ',
+      'must be a hostname, not an IP address: create a DNS name for the address and use that name',
+    ],
     ['a text with a quote and a colon', String.raw`"a \": b": `, 'must be a hostname: give another'],
     ['an object, which is not shown', '', 'the two hashes are the same: remove one of them'],
     ['a number', '-1: ', 'must be a port number from 1 to 65535, or the name: one of the Service’s ports'],

@@ -57,7 +57,7 @@ const slowly: RequestListener = async (_, response) => {
 describe('A request that cannot be read', () => {
   test.each<[string, number, string, RegExp, ServerOptions]>([
     ['is no HTTP', 400, 'hello\r\n\r\n', /^This is not a valid HTTP request \(.+\)\. Correct it/, {}],
-    ['is HTTP/2', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', /^This server answers HTTP\/1\.1, and not HTTP\/2/, {}],
+    ['is HTTP/2', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', /^This server answers HTTP\/1\.1, but not HTTP\/2/, {}],
     ['is for a proxy', 400, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\nx', /^This server is not a proxy/, {}],
     ['has a header without a name', 400, 'GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n', /not a valid HTTP request/, {}],
     [

@@ -159,7 +159,7 @@ describe('a stop', () => {
     await manager.stop();
     expect(performance.now() - since).toBeLessThan(15_000);
     expect(story.at(-1)).toBe('client closes');
-    expect(logged.some((line) => line.includes('after the grace time'))).toBe(true);
+    expect(logged.some((line) => line.includes('after the grace period'))).toBe(true);
   });
 
   test('before the caches have synced ends the start, and nothing is reconciled', async () => {
@@ -308,6 +308,6 @@ describe('with an election', () => {
     await settled();
     await manager.stop();
     expect(story).not.toContain('released');
-    expect(logged.some((line) => line.includes('after the grace time'))).toBe(true);
+    expect(logged.some((line) => line.includes('after the grace period'))).toBe(true);
   });
 });

@@ -160,22 +160,22 @@ describe('The wildcard record', () => {
       () => (leadsTo('192.0.2.99'), {}),
       'failed',
       `has 192.0.2.99; the edge has ${edgeAddress}`,
-      `Let *.${zone} lead to the edge alone`,
+      `Point *.${zone} only to the edge`,
     ],
     [
       'leads elsewhere with one address of two',
       () => (leadsTo(edgeAddress, '192.0.2.99'), {}),
       'failed',
       '192.0.2.99',
-      'lead to the edge alone',
+      'only to the edge',
     ],
-    ['leads to a CDN', () => (leadsTo('104.16.1.1'), {}), 'unknown', 'of Cloudflare', 'cannot be seen from here'],
+    ['leads to a CDN', () => (leadsTo('104.16.1.1'), {}), 'unknown', 'of Cloudflare', 'Doorplate cannot see this'],
     [
       'leads to a proxy of the platform that is named',
       () => (leadsTo('198.51.100.1'), {settings: {dns: {cdns: [{name: 'Ours', networks: ['198.51.100.0/24']}]}}}),
       'unknown',
       'of Ours',
-      'passes on to the edge',
+      'forwards to the edge',
     ],
     [
       'could not be asked for',
@@ -217,14 +217,14 @@ describe('Name servers outside', () => {
       () => ((isSilent = ({overTcp, recursionDesired}) => !overTcp && !recursionDesired), {}),
       'failed',
       'UDP no answer within 2 s, TCP answers',
-      'Open port 53, UDP and TCP, to the outside, or set dns.mode to RecursiveOnly',
+      'Allow outgoing traffic to port 53 over UDP and TCP, or set dns.mode to RecursiveOnly',
     ],
     [
       'do not answer by TCP',
       () => ((isSilent = ({overTcp}) => overTcp), {}),
       'failed',
       'UDP answers, TCP no answer within 2 s',
-      'Open port 53, UDP and TCP',
+      'Allow outgoing traffic to port 53',
     ],
     [
       'have private addresses',
@@ -245,7 +245,7 @@ describe('Name servers outside', () => {
       () => ({settings: {dns: {mode: 'RecursiveOnly', recursive}}}),
       'failed',
       "can't be reached (ECONNREFUSED)",
-      'name others in dns.recursive',
+      'name other resolvers in dns.recursive',
     ],
   ])('%s', async (_, make, outcome, seen, remedy) => {
     await expectAnswer('dns', make(), {
@@ -268,10 +268,16 @@ describe('The ACME directory', () => {
       () => ((directory = {status: 503, body: ''}), {}),
       'failed',
       'answered 503',
-      'Open the way to localhost:',
+      'Allow connections to localhost:',
     ],
-    ['is none', () => ((directory = {status: 200, body: '{}'}), {}), 'failed', 'no ACME directory', 'Open the way'],
-    ['is no JSON', () => ((directory = {status: 200, body: '<html>'}), {}), 'failed', 'JSON', 'Open the way'],
+    [
+      'is none',
+      () => ((directory = {status: 200, body: '{}'}), {}),
+      'failed',
+      'not an ACME directory',
+      'Allow connections',
+    ],
+    ['is no JSON', () => ((directory = {status: 200, body: '<html>'}), {}), 'failed', 'JSON', 'Allow connections'],
     [
       'is of a CA that nobody trusts',
       () => {
@@ -320,7 +326,7 @@ describe('The issuer', () => {
       'has said nothing yet',
       () => ({issuer: issuerOf({conditions: []})}),
       'failed',
-      'does not say that it is ready',
+      'does not report that it is ready',
       'kubectl describe',
     ],
     ['has no solver', () => ({issuer: issuerOf({solvers: []})}), 'failed', 'none of its solvers', 'Add a solver'],
@@ -337,14 +343,14 @@ describe('The issuer', () => {
       'solves by another class',
       () => ({issuer: issuerOf({solvers: elsewhere})}),
       'failed',
-      'by the class nginx',
+      'uses the class nginx',
       'Set http01.ingress.ingressClassName to edge',
     ],
     [
       'solves by another class before it solves by the right one',
       () => ({issuer: issuerOf({solvers: [...elsewhere, solver({ingressClassName: 'edge'})]})}),
       'failed',
-      'by the class nginx',
+      'uses the class nginx',
       'to edge',
     ],
     [
@@ -402,7 +408,7 @@ describe('The edge', () => {
       ' speaks TLS; [::1]:1: ',
       'networkPolicy.ingressController',
     ],
-    ['has no address', () => at(), 'failed', 'Nobody knows an address', 'edge.service'],
+    ['has no address', () => at(), 'failed', 'No address of the edge is known', 'edge.service'],
   ])('%s', async (_, make, outcome, seen, remedy) => {
     await expectAnswer('edge', make(), {
       outcome,
@@ -451,7 +457,7 @@ test('what failed is told apart from what is unknown, each with what to do', asy
   leadsTo('104.16.1.1');
   await eventually(async () => {
     const text = report(await ask({issuer: 'None'}));
-    expect(text).toMatch(/^unknown +wildcard +Does *.apps\.platform\.test resolve to the edge?$/m);
+    expect(text).toMatch(/^unknown +wildcard +Does \*\.apps\.platform\.test resolve to the edge\?$/m);
     expect(text).toMatch(/^FAILED +issuer +Is the ClusterIssuer acme ready, with a solver of the class edge\?$/m);
     expect(text).toMatch(/^ +-> Create it/m);
     expect(text).toContain('1 of 5 failed.');

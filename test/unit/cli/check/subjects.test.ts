@@ -28,7 +28,7 @@ test('A refusal of a file blames no other field manager: the file alone is read'
     spec: {projectRef: {name: 'docs'}, primary: 'docs.example.com', redirects: [{from: 'docs.example.com'}]},
   });
   expect(() => subjectsIn([{file: 'a.yaml', text}], 'acme')).toThrow(
-    /: the redirect from docs\.example\.com must not come from the primary: give another hostname, or leave the redirect out$/,
+    /: the redirect from docs\.example\.com must not come from the primary: use another hostname, or remove the redirect$/,
   );
 });
 

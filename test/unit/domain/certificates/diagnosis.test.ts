@@ -67,12 +67,12 @@ describe('Who must act', () => {
     [
       'Error accepting challenge: 400 urn:ietf:params:acme:error:malformed: Unable to update challenge :: authorization must be pending',
       'Platform',
-      'a fresh attempt shows it',
+      'A fresh attempt shows it',
     ],
     [
       'Error accepting challenge: 400 urn:ietf:params:acme:error:malformed: Cannot update challenge with status invalid, only status pending.',
       'Platform',
-      'has not kept the reason',
+      'did not keep the reason',
     ],
     ["Waiting for HTTP-01 challenge propagation: wrong status code '504', expected '200'", 'Platform', 'NetworkPolicy'],
     [
@@ -118,14 +118,18 @@ describe('Who must act', () => {
     [
       'Failed to create Order: 429 urn:ietf:params:acme:error:rateLimited: too many certificates already issued',
       'CertificateAuthority',
-      'waiting',
+      'Wait until',
     ],
     [
       'Failed to create Order: 400 urn:ietf:params:acme:error:rejectedIdentifier: The ACME server refuses to issue a certificate for this domain name',
       'Customer',
       'another hostname',
     ],
-    ['Failed to finalize Order: 500 urn:ietf:params:acme:error:serverInternal: oops', 'CertificateAuthority', 'fault'],
+    [
+      'Failed to finalize Order: 500 urn:ietf:params:acme:error:serverInternal: oops',
+      'CertificateAuthority',
+      'internal error',
+    ],
   ];
   test.each(rows)('%s', (reason, by, what) => {
     expect(culprit(undefined, challenge(reason))).toMatchObject({by, what: expect.stringContaining(what)});

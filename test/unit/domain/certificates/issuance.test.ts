@@ -220,7 +220,7 @@ describe('A budget that is spent', () => {
       t0 + days,
     ]);
     expect(only(d).message).toContain('the certificates of a registered domain (at most 50 in 7 days)');
-    expect(only(d).message).toContain('before 2026-03-02 12:00 UTC');
+    expect(only(d).message).toContain('after 2026-03-02 12:00 UTC');
   });
 
   test('by failures removes the Certificate, which cert-manager would retry by itself, once the cause is known', () => {

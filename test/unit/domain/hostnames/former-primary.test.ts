@@ -134,12 +134,12 @@ describe('The annotation doorplate.dev/stop', () => {
     [
       'a URL',
       'http://a.example.com',
-      'The annotation doorplate.dev/stop names "http://a.example.com", which is no hostname.',
+      'The annotation doorplate.dev/stop names "http://a.example.com", which is not a hostname.',
     ],
     [
       'invisible characters',
       'x\u202e\n,b c',
-      'The annotation doorplate.dev/stop names "x\\226\\128\\174", which is no hostname.',
+      'The annotation doorplate.dev/stop names "x\\226\\128\\174", which is not a hostname.',
     ],
     [
       'too many characters',
@@ -160,6 +160,6 @@ describe('The annotation doorplate.dev/stop', () => {
   test('stops the hostnames beside a bad value', () => {
     const at = become(start(), b, [], {stop: `_, ${a}`});
     expect(hostLines(decide(at)).join()).not.toContain(a);
-    expect(accepted(at)?.message).toContain('names "_", which is no hostname.');
+    expect(accepted(at)?.message).toContain('names "_", which is not a hostname.');
   });
 });

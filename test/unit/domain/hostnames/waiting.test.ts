@@ -55,7 +55,7 @@ describe('A hostname beyond the limit of hostnames that wait', () => {
 
   test('of a namespace without an Account says so', () => {
     const at = {...attached(room(0, {limit: 1})), tenant: tenantOn(plan('pro', 10), {account: undefined})};
-    expect(entryOf(decide(at), docs)?.message).toMatch(/^At most 1 hostname of this namespace may wait /);
+    expect(entryOf(decide(at), docs)?.message).toMatch(/^At most 1 hostname of this namespace can wait /);
   });
 
   test('follows when there is a free place, with its waiting time from then on', () => {

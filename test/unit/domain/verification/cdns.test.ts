@@ -312,7 +312,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const now = live.now + minutes;
     const d = decide(later(live, {now, facts: {[docs]: served({checkedAt: now}), [old]: hidden(now)}}));
     expect(hostLines(d)[1]).toBe(`${old} Live ServedBehindCDN Nobody`);
-    expect(entryOf(d, old)?.message).toContain(`${old} redirects to ${docs}. It is behind a CDN now`);
+    expect(entryOf(d, old)?.message).toContain(`${old} redirects to ${docs}. It is now behind a CDN`);
     expect(entryOf(d, old)?.redirect).toEqual({to: docs, status: 301});
   });
 

@@ -243,7 +243,7 @@ describe('a leader', () => {
     leader.clock.continue();
     await world.advance(60_000);
     expect([leader.mayWrite(), candidate.mayWrite()]).toEqual([false, true]);
-    expect(leader.lost).toContain('stood still');
+    expect(leader.lost).toContain('was paused');
   });
 
   test('counts from when it asked: an answer that comes late gives it no more time', async () => {

@@ -208,12 +208,12 @@ describe('a ledger that cannot be opened', () => {
     [
       'in a folder that is not there',
       (path) => rmSync(dirname(path), {recursive: true}),
-      /The folder is missing, or does not/,
+      /The folder is missing, or this user may not write/,
     ],
     [
       'that is another file',
       (path) => writeFileSync(path, 'no database. '.repeat(100)),
-      /The file is no ledger: move it/,
+      /The file is not a ledger: move it/,
     ],
     ['that a newer Doorplate wrote', writeNewer, /a newer Doorplate wrote it in format 99\. Move the file away/],
   ])('%s: the error says what to do, once, and quota is counted all the same', async (_, make, message) => {
