@@ -15,12 +15,14 @@ export async function clusterOf({kubeconfig, context, as, asGroup = []}: Cluster
   });
   if (kubeconfig === undefined && !isSomewhere()) {
     throw new CommandError(
-      'there is no kubeconfig: name one by --kubeconfig or KUBECONFIG, or have one in ~/.kube/config',
+      'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or create ~/.kube/config',
     );
   }
   if (context !== undefined) {
     if (!config.getContextObject(context)) {
-      throw new CommandError(`the kubeconfig has no context ${context}: kubectl config get-contexts`);
+      throw new CommandError(
+        `the kubeconfig has no context ${context}. To list the contexts: kubectl config get-contexts`,
+      );
     }
     config.setCurrentContext(context);
   }

@@ -19,13 +19,13 @@ export function explain(error: unknown): CommandError {
   if (error instanceof NoAnswerError) {
     return new CommandError(
       `the API server does not answer (${error.message}). ` +
-        'Is the cluster up, and the context the right one? kubectl config current-context',
+        'Check that the cluster runs and that the context is right: kubectl config current-context',
     );
   }
   if (error instanceof ApiError) return new CommandError(refusal(error));
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) throw error;
   // Such as a credential plugin of the kubeconfig that failed.
-  return new CommandError(`the API server could not be asked: ${String(error)}`);
+  return new CommandError(`the request to the API server failed: ${String(error)}`);
 }
 
 /** Whether somebody may not do what they asked for. */
@@ -38,13 +38,13 @@ function refusal(error: ApiError): string {
   const {status, says, reason, details} = error;
   switch (status) {
     case 401:
-      return 'the API server does not know who you are: log in again, or choose another one (--context)';
+      return 'the API server does not know you: log in again, or choose another context (--context)';
     case 403:
       return forbidden(says);
     case 404:
       return details.kind === 'namespaces'
         ? `there is no namespace ${details.name}. Name another one (-n), or create it`
-        : `the cluster does not know that kind of ${group}: is the chart doorplate-crds installed, in this version? (${says})`;
+        : `the cluster does not know that kind of ${group}. Check that the chart doorplate-crds is installed in this version (${says})`;
     case 409:
       if (reason !== 'AlreadyExists') break;
       return `${says}. Choose another name, or delete that one first: kubectl delete ${details.kind} ${details.name}`;
@@ -59,5 +59,5 @@ function forbidden(says: string): string {
   const kind = apiGroup ? `${plural}.${apiGroup}` : plural;
   const [where, flag] = namespace === undefined ? ['', ''] : [` in the namespace ${namespace}`, ` -n ${namespace}`];
   const role = verb === 'get' || verb === 'list' || verb === 'watch' ? 'view' : 'edit';
-  return `you may not ${verb} ${plural}${where}. Ask for the role ${role} there; what you may: kubectl auth can-i ${verb} ${kind}${flag}`;
+  return `you may not ${verb} ${plural}${where}. Ask for the role ${role} there. To check your rights: kubectl auth can-i ${verb} ${kind}${flag}`;
 }

@@ -6,9 +6,9 @@ export const exitCodes = {Done: 0, Failed: 1, Usage: 2, Waiting: 3, Customer: 4,
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** Meanings of exit codes beyond 0, 1 and 2. */ const meanings = {
-  Waiting: 'Doorplate or the certificate authority is at work; nobody has to act',
-  Customer: 'the customer has to act',
-  Platform: 'the platform has to act',
+  Waiting: 'Doorplate or the certificate authority is working; no action is required',
+  Customer: 'the customer must act',
+  Platform: 'the platform must act',
 } as const;
 export type SpecialEnd = keyof typeof meanings;
 
@@ -16,9 +16,9 @@ export type SpecialEnd = keyof typeof meanings;
 export const exitCodesHelp = (ends: readonly SpecialEnd[], when?: string): string =>
   [
     `Exit codes${when === undefined ? '' : ` with ${when}`}:`,
-    '  0  nothing is left to do',
-    '  1  the request was refused, or the cluster was not reached',
-    '  2  the command line is wrong',
+    '  0  everything is done',
+    '  1  the request was refused, or the cluster is not reachable',
+    '  2  the command line is invalid',
     ...ends.map((end) => `  ${exitCodes[end]}  ${meanings[end]}`),
   ].join('\n');
 

@@ -19,7 +19,7 @@ export const addListing = (command: Command, forms: readonly [string, ...string[
 /** Throws UsageError if the command line names an object and lists objects, too. */
 export function checkListing({allNamespaces = false, selector}: ListingOptions, word: string | undefined): void {
   if (word !== undefined && (allNamespaces || selector !== undefined))
-    throw new UsageError('a name, or --all-namespaces and --selector');
+    throw new UsageError('use a name, or --all-namespaces and --selector');
 }
 
 /** The query of a list request. */

@@ -25,12 +25,12 @@ import {addWhy} from './domains/why.ts';
 export function programFor(around: Surroundings, end: (code: ExitCode) => void = () => {}): Command {
   const act = actWith(around, end);
   const program = new Command('kubectl doorplate')
-    .description('Custom domains: where they stand, what is missing, and who has to act.')
-    .option('-n, --namespace <name>', 'default: the namespace of the context')
-    .option('--context <name>', 'of the kubeconfig; default: the current one')
-    .option('--kubeconfig <file>', 'default: KUBECONFIG, else ~/.kube/config')
-    .option('--as <user>', 'act as this user: you need the right to impersonate')
-    .option('--as-group <name>', 'and as a member of this group; may be repeated', several)
+    .description('Shows the state of custom domains, the missing DNS records, and who must act.')
+    .option('-n, --namespace <name>', 'namespace; default: the namespace of the context')
+    .option('--context <name>', 'context of the kubeconfig; default: the current one')
+    .option('--kubeconfig <file>', 'file with the cluster; default: KUBECONFIG, else ~/.kube/config')
+    .option('--as <user>', 'act as this user; you need the right to impersonate')
+    .option('--as-group <name>', 'act as a member of this group, too; may be repeated', several)
     .helpCommand(false)
     .configureHelp({showGlobalOptions: true})
     .configureOutput({writeOut: around.out, writeErr: around.tell})

@@ -35,7 +35,7 @@ export async function publishedSettings(client: Client, place = defaultPlace): P
   try {
     return parseSettings(text, `ConfigMap ${place}`);
   } catch (error) {
-    throw new CommandError(`${(error as Error).message}. Is this plugin of the same version as Doorplate?`);
+    throw new CommandError(`${(error as Error).message}. Check that this plugin has the same version as Doorplate`);
   }
 }
 
@@ -45,6 +45,6 @@ export async function requiredSettings(client: Client, place: string): Promise<S
   if (settings) return settings;
   throw new CommandError(
     `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
-      'Name the one of your platform (--settings NAMESPACE/NAME)',
+      "Name your platform's ConfigMap (--settings NAMESPACE/NAME)",
   );
 }

@@ -13,10 +13,10 @@ interface VersionOptions extends OutputOptions {
 
 export function addVersion(program: Command, act: Act): void {
   const command = describe(program, 'version', {
-    summary: 'the versions of this plugin (client) and of Doorplate in the cluster (server)',
+    summary: 'show the versions of this plugin (client) and of Doorplate in the cluster (server)',
     examples: ['kubectl doorplate version', 'kubectl doorplate version --client -o json'],
   })
-    .option('--client', 'print the version of this plugin and connect to no cluster')
+    .option('--client', 'print only the version of this plugin, without connecting to a cluster')
     .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
     .addOption(outputOption(['text']));
   act<VersionOptions>(command, async (call) => {
@@ -32,7 +32,7 @@ export function addVersion(program: Command, act: Act): void {
     if (server === undefined)
       tell(
         `The server's version is unknown: there is no ConfigMap ${options.settings}, or you may not read it. ` +
-          'Name the one of your platform (--settings NAMESPACE/NAME).\n',
+          "Name your platform's ConfigMap (--settings NAMESPACE/NAME).\n",
       );
     else if (isText) out(`Server: ${server}\n`);
   });

@@ -325,7 +325,7 @@ describe('A mark of a GitOps tool on what the API made', () => {
     expect((await add('copied', 'new')).status).toBe(201);
     expect((await ask('/copied/domains')).body.managedBy).toBeNull();
     expect(await run('kubectl doorplate release copied -n acme')).toBe(
-      "The CustomDomain copied in the namespace acme is the API's already.\n",
+      'The CustomDomain copied in the namespace acme already belongs to the API.\n',
     );
   });
 });
@@ -429,11 +429,11 @@ describe('Every other owner of the spec', () => {
     const flag = ['Argo CD', 'Flux', 'Helm'].includes(how) ? ' --from-pipeline' : '';
     const release = `kubectl doorplate release customdomain/${name} -n acme${flag}`;
     expect(await run(`${release} --dry-run`)).toBe(
-      `${object} would be the API's. Former owner: ${manager}.\nNothing was written.\n`,
+      `${object} would be returned to the API. Former owner: ${manager}.\nNothing was written.\n`,
     );
     expect(await read(name)).toEqual(before);
-    expect(await run(release)).toBe(`${object} is the API's again. Former owner: ${manager}.\n`);
-    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(`${object} is the API's already.\n`);
+    expect(await run(release)).toBe(`${object} is returned to the API. Former owner: ${manager}.\n`);
+    expect(await run(`kubectl doorplate release ${name} -n acme`)).toBe(`${object} already belongs to the API.\n`);
     const after = await read(name);
     expect([after.spec, after.metadata.labels, specOwners(after)]).toEqual([
       before.spec,
@@ -508,7 +508,7 @@ describe('kubectl doorplate release', () => {
       const refusal = {
         code: 1,
         said:
-          `The CustomDomain ${name} in the namespace acme was not handed back: ${tool} will write it again (${sign}). Take it out of ` +
+          `The CustomDomain ${name} in the namespace acme was not returned: ${tool} will write it again (${sign}). Remove it from ` +
           `${tool} first, without deleting the object. Then run: ${remedy}\n`,
       };
       expect(await sh(`kubectl doorplate release ${name} -n acme`)).toEqual(refusal);
@@ -532,7 +532,7 @@ describe('kubectl doorplate release', () => {
     const {code, said} = await sh(`kubectl doorplate release -f - <<< '${manifest('x')}'`);
     expect([code, said]).toEqual([
       1,
-      'error: - does not say who owned its objects: save them with kubectl get --show-managed-fields\n',
+      'error: - does not contain the owners of its objects: save them with kubectl get --show-managed-fields\n',
     ]);
   });
 });
@@ -552,7 +552,7 @@ test('After a restore by docs/how-to/backup.md customers change by the API what 
   for (const script of restore) said.push(await run(script));
   expect(said.at(-1)).toBe('acme in-git\n');
   expect(said.join('')).toContain(
-    'The CustomDomain in-git in the namespace acme stays as it is: its owner was kustomize-controller when it was saved.\n',
+    'The CustomDomain in-git in the namespace acme stays unchanged: its owner was kustomize-controller when it was saved.\n',
   );
   await eventually('the API has seen it', async () => (await add('restored', 'new')).status === 201, 20_000);
   const objects = [await read('restored'), (await world.client.get(apiKeys, 'acme/saved'))!, await read('in-git')];

@@ -26,7 +26,7 @@ const situations: Situation[] = [
     hostname: 'missing',
     records: {},
     reason: 'RecordMissing',
-    says: ['Record  CNAME missing -> TARGET (TTL 3600) in the zone ZONE', 'Create the CNAME'],
+    says: ['Record   CNAME missing -> TARGET (TTL 3600) in the zone ZONE', 'Create the CNAME'],
     code: customer,
   },
   {
@@ -61,7 +61,7 @@ const situations: Situation[] = [
     hostname: '@',
     records: {'@': 'IN A 10.244.0.1'},
     reason: 'TXTMissing',
-    says: ['Record  TXT _doorplate-challenge -> '],
+    says: ['Record   TXT _doorplate-challenge -> '],
     code: customer,
   },
   {
@@ -140,7 +140,7 @@ describe('why', () => {
       async () => (await undeployed.get('web'))?.status?.hosts?.[0]?.reason === 'PlanUpgradeRequired',
     );
     const {code, stdout} = await plugin('why', www, '-n', undeployed.namespace);
-    expect([code, stdout]).toEqual([customer, expect.stringContaining('Needed  Upgrade the plan.')]);
+    expect([code, stdout]).toEqual([customer, expect.stringContaining('Needed   Upgrade the plan.')]);
   });
 });
 

@@ -305,25 +305,25 @@ describe('A tenant', () => {
     const {code, stdout} = await cli(tenant, 'why', 'Docs.Example.com');
     expect(code).toBe(4);
     expect(stdout).toBe(`docs.example.com (CustomDomain docs): RecordMissing (AwaitingVerification, for 10h)
-  Seen    There is no record at the name.
-  Record  CNAME docs -> ${target} (TTL 3600) in the zone example.com
-  Needed  Create the CNAME record that the message names.
-  Who     the customer
-  Until   2026-01-08 00:00 UTC: then automatic checks end
-  Says    docs.example.com has no record.
+  Found    There is no record at the name.
+  Record   CNAME docs -> ${target} (TTL 3600) in the zone example.com
+  Needed   Create the CNAME record that the message names.
+  Who      the customer
+  Until    2026-01-08 00:00 UTC: automatic checks end then
+  Message  docs.example.com has no record.
 
 Project docs: Pending
-  Seen    It was made just now and is looked at next.
-  Needed  The message says what to do.
-  Who     nobody: it is on its way
-  Says    It was made just now and is looked at next.
+  Found    It was created just now. Doorplate checks it next.
+  Needed   The message says what to do.
+  Who      no one: Doorplate continues automatically
+  Message  It was created just now. Doorplate checks it next.
 `);
   });
 
   test('asks for a check', async () => {
     const began = Date.now();
     const {code, stderr} = await cli(tenant, 'verify', 'docs');
-    expect([code, stderr]).toEqual([0, 'A check of the CustomDomain docs in the namespace acme was asked for.\n']);
+    expect([code, stderr]).toEqual([0, 'A check of the CustomDomain docs in the namespace acme was requested.\n']);
     const asked = (await client.get(customDomains, 'acme/docs'))?.metadata.annotations?.['doorplate.dev/requestedAt'];
     expect(Date.parse(asked ?? '')).toBeGreaterThanOrEqual(began);
   });
@@ -358,7 +358,7 @@ Project docs: Pending
   test('is not told that all is done by what was Live before the check', async () => {
     await attach({hosts: [live]});
     const {code, stderr} = await cli(tenant, 'verify', 'docs', '--wait', '--timeout', '1s');
-    expect([code, stderr]).toEqual([3, expect.stringContaining('the check is not answered yet')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the check is not finished yet')]);
   });
 
   test('requests new certificates, and waits until all are replaced', async () => {
@@ -460,7 +460,7 @@ describe('A tenant that checks hostnames before they are applied', () => {
   test('is told what could not be checked with their rights', async () => {
     const {stderr} = await cli(tenant, 'check', 'spare.example.com');
     expect(stderr).toBe(
-      '\nNot checked: the plan, as you may not read the Account acme; whether somebody else has a hostname, as you may not read DomainClaims.\n',
+      '\nNot checked: the plan, because you may not read the Account acme; whether another tenant owns a hostname, because you may not read DomainClaims.\n',
     );
   });
 
@@ -523,7 +523,7 @@ describe('A tenant that checks what status says already', () => {
     ]);
     expect(read.map(({message}) => message)).toEqual([`${refused} docs.example.com is served until then.`, refused]);
     const {stdout} = await cli(tenant, 'check', 'docs.example.com');
-    expect(stdout).toMatch(/Until .*: until then it is served/);
+    expect(stdout).toMatch(/Until .*: it is served until then/);
   });
 
   test('learns that the plan refuses it after that', async () => {

@@ -137,7 +137,7 @@ describe('kubectl doorplate key create', () => {
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^ApiKey ci was made in the namespace acme: domains:read, domains:write, until .* Its token is above, and is shown nowhere again\.\n$/,
+        /^ApiKey ci was created in the namespace acme: domains:read, domains:write, until .* Its token is above. It is not shown again.\n$/,
       ),
     ]);
     const [token = '', ...rest] = stdout.split('\n');
@@ -273,7 +273,7 @@ describe('kubectl doorplate key create', () => {
       1,
       '',
       expect.stringContaining(
-        'error: the cluster does not know that kind of doorplate.dev: is the chart doorplate-crds installed',
+        'error: the cluster does not know that kind of doorplate.dev: Check that the chart doorplate-crds is installed',
       ),
     ]);
   });

@@ -421,7 +421,7 @@ describe('Before a Project is there', () => {
     const {hosts, notChecked} = JSON.parse(out) as {hosts: Host[]; notChecked: string[]};
     expect([read(hosts), notChecked]).toEqual([
       {[customer.host('www')]: 'AwaitingVerification RecordMissing'},
-      ['whether the Project web is deployed, as it is not there yet'],
+      ['whether the Project web is deployed, because it does not exist yet'],
     ]);
     const [foreseenRecord] = hosts[0]!.records;
 
@@ -448,7 +448,7 @@ describe('What refuses a hostname is told with what comes after it', () => {
 describe('The exit code', () => {
   test.each<[string, number, (name: string, customer: Customer) => void | Promise<void>]>([
     ['is 0 where all would be Live', 0, (name, c) => c.point([name])],
-    ['is 4 where the customer has to act', 4, () => {}],
+    ['is 4 where the customer must act', 4, () => {}],
     [
       'is 3 where a wait is enough',
       3,
@@ -458,7 +458,7 @@ describe('The exit code', () => {
       },
     ],
     [
-      'is 5 where the platform has to act',
+      'is 5 where the platform must act',
       5,
       async (name, c) => {
         await c.point([name]);

@@ -123,7 +123,7 @@ test('docs/how-to/install.md installs, docs/how-to/upgrade.md upgrades and goes 
     const said: string[] = [];
     for (const block of restore) said.push(await step(backup!, block));
     expect(said.join('')).toContain(
-      "The CustomDomain docs in the namespace acme is the API's again. Former owner: kubectl-client-side-apply.",
+      'The CustomDomain docs in the namespace acme is returned to the API. Former owner: kubectl-client-side-apply.',
     );
     await follow('kubectl delete customdomain docs -n acme');
     expect(await follow('kubectl get domainclaim www.example.com -o jsonpath={.status.generation}')).toContain('3');

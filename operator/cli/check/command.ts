@@ -10,7 +10,8 @@ import {resolverOf} from './resolvers.ts';
 
 export function addCheck(program: Command, act: Act): void {
   const command = describe(program, 'check', {
-    summary: 'what would become of hostnames, before anything is applied: plan, DNS, CAA, claims. Writes nothing',
+    summary:
+      'show what Doorplate would decide about hostnames before you apply anything: plan, DNS, CAA, claims. Writes nothing',
     examples: [
       'kubectl doorplate check docs.example.com',
       'kubectl doorplate check docs.example.com old.example.com --project docs',
@@ -19,13 +20,13 @@ export function addCheck(program: Command, act: Act): void {
     ],
     ends: ['Waiting', 'Customer', 'Platform'],
   })
-    .argument('[host...]', 'the first becomes the primary where the project has none')
+    .argument('[host...]', 'hostnames; the first becomes the primary if the project has none')
     .option(
       '-f, --filename <file>',
-      'CustomDomains and Projects as they would be applied; - is stdin; may be repeated',
+      'file with the CustomDomains and Projects to apply; - is stdin; may be repeated',
       several,
     )
-    .option('--project <name>', 'that the hostnames are for; default: the only one of the namespace')
+    .option('--project <name>', 'project of the hostnames; default: the only project of the namespace')
     .option(
       '--resolver <address>',
       "recursive resolvers to ask; may be repeated. Default: the platform's, else this machine's",

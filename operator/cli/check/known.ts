@@ -54,7 +54,7 @@ export interface CheckFacts {
 /** UID of a Project or a CustomDomain that does not exist yet. */
 const uidToBe = 'not-made-yet';
 
-const unreadClaims = 'whether somebody else has a hostname, as you may not read DomainClaims';
+const unreadClaims = 'whether another tenant owns a hostname, because you may not read DomainClaims';
 
 /** Asks for all of it. Throws CommandError, and what the API server says of what nothing can be checked without. */
 export async function knownOf(
@@ -107,7 +107,7 @@ function overlaid(standing: readonly CustomDomain[], wanted: readonly CustomDoma
   ];
 }
 
-const unknownPlan = (unread: string): string => `the plan, as you may not read ${unread}`;
+const unknownPlan = (unread: string): string => `the plan, because you may not read ${unread}`;
 
 /** Reads with the user's rights and notes the missing rights. */
 class Asker {
@@ -163,7 +163,7 @@ class Asker {
     await issuer.synced;
     issuer.stop();
     if (issuer.identities.length === 0) {
-      this.notChecked.push('CAA records, as the names of the certificate authority are not known (caaIdentities)');
+      this.notChecked.push('CAA records, because the names of the certificate authority are not known (caaIdentities)');
     }
     return issuer;
   }
@@ -171,7 +171,7 @@ class Asker {
   /** The edge's addresses as the operator knows them: from the settings, from its hostname, or from the status of its Service. */
   async edge({edge, dns}: Settings): Promise<Edge> {
     const {namespace, name} = edge.service;
-    const note = "whether addresses are the edge's, as those are not known here";
+    const note = "whether addresses are the edge's, because the edge's addresses are not known here";
     const service =
       name === '' ? undefined : await this.#allowed(this.#client.get(services, `${namespace}/${name}`), note);
     const resolvers = dns.recursive.length > 0 ? dns.recursive : systemResolvers();
@@ -236,7 +236,7 @@ class Asker {
       policy,
     });
     if (status.firstDeployTime !== undefined) return {...project, status};
-    this.notChecked.push(`whether the Project ${name} is deployed, as it is not there yet`);
+    this.notChecked.push(`whether the Project ${name} is deployed, because it does not exist yet`);
     return {...project, status: {...status, firstDeployTime: timestamp(now)}};
   }
 
@@ -246,7 +246,7 @@ class Asker {
   }: Project): Promise<{service: Service | undefined; slices: EndpointSlice[]}> {
     const {name} = spec.serviceRef;
     const labelSelector = `kubernetes.io/service-name=${name}`;
-    const note = `whether the Service ${name} has a ready endpoint, as you may not read it`;
+    const note = `whether the Service ${name} has a ready endpoint, because you may not read it`;
     const [service, slices] = await Promise.all([
       this.#allowed(this.#client.get(services, `${namespace}/${name}`), note),
       this.#allowed(this.#client.list(endpointSlices, {namespace, labelSelector}), note),
@@ -260,7 +260,7 @@ class Asker {
     for (const claim of known.claims.values()) {
       const holder = claim.status?.holder;
       if (holder?.kind !== 'CustomDomain' || known.domains.some(({metadata}) => metadata.uid === holder.uid)) continue;
-      const note = `whether ${claim.metadata.name} would pass over, as you may not read what it is attached to`;
+      const note = `whether ${claim.metadata.name} would move here, because you may not read what it is attached to`;
       const domain = await this.#allowed(this.#client.get(customDomains, `${holder.namespace}/${holder.name}`), note);
       if (!domain || domain === 'forbidden' || domain.metadata.uid !== holder.uid) continue;
       known.domains.push(domain);

@@ -17,7 +17,7 @@ export function askedOf(resolvers: readonly Resolver[], settings: Settings): Set
   const {dns} = settings;
   if (resolvers.length === 0) return settings;
   if (dns.mode === 'RecursiveOnly' && new Set(resolvers.map(({address}) => address)).size < 2) {
-    throw new UsageError('name two resolvers (--resolver twice): the platform has dns.mode RecursiveOnly');
+    throw new UsageError('name two resolvers (use --resolver twice), because the platform has dns.mode RecursiveOnly');
   }
   return {...settings, dns: {...dns, recursive: [...resolvers]}};
 }

@@ -77,7 +77,7 @@ function checkedProject(object: Project, namespace: string): Project {
 function nameOf({kind, metadata}: KubeObject): string {
   const name: unknown = metadata?.name;
   if (typeof name === 'string' && name !== '') return name;
-  throw new CommandError(`a ${kind} without metadata.name: a name that is generated can't be checked`);
+  throw new CommandError(`a ${kind} without metadata.name: generated names can't be checked`);
 }
 
 /** The API server would say the same, in CEL. */

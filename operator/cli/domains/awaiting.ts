@@ -32,7 +32,8 @@ const units = {s: 1000, m: 60_000, h: 3_600_000} as const;
 /** A time such as `90s`, in ms. Throws UsageError. */
 export function timeoutOf(text: string): number {
   const [, number, unit] = /^([1-9][0-9]{0,5})([smh])$/.exec(text) ?? [];
-  if (number === undefined) throw new UsageError(`--timeout ${text} must be a number and a unit: 90s, 30m, 2h`);
+  if (number === undefined)
+    throw new UsageError(`--timeout ${text} must be a number and a unit, such as 90s, 30m or 2h`);
   return Number(number) * units[unit as keyof typeof units];
 }
 
@@ -61,13 +62,13 @@ export async function awaited(
   for (;;) {
     const domain = await connection.client.get(customDomains, keyOf({metadata}));
     if (!domain || domain.metadata.uid !== metadata.uid) {
-      throw new CommandError(`the CustomDomain ${metadata.name} was removed meanwhile`);
+      throw new CommandError(`the CustomDomain ${metadata.name} was deleted while the command waited`);
     }
     reportChanges(domain, told, call);
     const code = codeOf(domain);
     if (code === exitCodes.Done) return code;
     if (call.now() >= ends) {
-      call.tell(`It was waited for ${span(call.timeoutMs)}${code === undefined ? `; ${unanswered}` : ''}.\n\n`);
+      call.tell(`The command waited for ${span(call.timeoutMs)}${code === undefined ? `; ${unanswered}` : ''}.\n\n`);
       call.out(
         (await explainHosts(connection, [domain]))
           .map((why) => sayExplanation(why, {...call, now: call.now()}))

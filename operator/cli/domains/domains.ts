@@ -17,7 +17,7 @@ export interface Attached {
 
 /** As --help calls it. */
 export const operand = '[name]';
-export const operandHelp = 'of a CustomDomain, or one of its hostnames; default: all of the namespace';
+export const operandHelp = 'name of a CustomDomain, or one of its hostnames; default: all of the namespace';
 
 /** The hostnames that the options or the word of a listing select. Throws CommandError if the word names none. */
 export const attachedIn = async (
@@ -46,8 +46,8 @@ export async function domainsNamed({client, namespace}: Connection, word: string
   );
   if (having.length > 0) return having;
   throw new CommandError(
-    `there is no CustomDomain ${word} in the namespace ${namespace}, and none with such a hostname: ` +
-      `kubectl doorplate status -n ${namespace}`,
+    `there is no CustomDomain ${word} in the namespace ${namespace}, and none with that hostname. To ` +
+      `list them: kubectl doorplate status -n ${namespace}`,
   );
 }
 

@@ -60,14 +60,14 @@ export function explainHost(attached: Attached, verificationExpiresAfterMs?: num
 }
 
 function untilOf(host: Attached['host'], verificationExpiresAfterMs?: number): Pick<Explanation, 'until'> {
-  if (host.servedUntil !== undefined) return {until: {time: host.servedUntil, what: 'until then it is served'}};
+  if (host.servedUntil !== undefined) return {until: {time: host.servedUntil, what: 'it is served until then'}};
   if (host.reason === 'RenewalOverdue' && host.certificateExpires !== undefined) {
-    return {until: {time: host.certificateExpires, what: 'then its certificate expires'}};
+    return {until: {time: host.certificateExpires, what: 'its certificate expires then'}};
   }
   const isAwaited = host.phase === 'AwaitingVerification' && host.reason !== 'VerificationExpired';
   if (!isAwaited || verificationExpiresAfterMs === undefined || host.addedAt === undefined) return {};
   const time = new Date(Date.parse(host.addedAt) + verificationExpiresAfterMs).toISOString();
-  return {until: {time, what: 'then automatic checks end'}};
+  return {until: {time, what: 'automatic checks end then'}};
 }
 
 /** What is told by conditions: a Project, an ApiKey, an Account. */
@@ -93,7 +93,7 @@ const parties: Readonly<Record<Party, string>> = {
   Customer: 'the customer',
   Platform: 'the platform',
   CertificateAuthority: 'the certificate authority',
-  Nobody: 'nobody: it is on its way',
+  Nobody: 'no one: Doorplate continues automatically',
 };
 
 /** The explanation for people: several lines, or one line if no action is needed. */
@@ -106,12 +106,12 @@ export function sayExplanation(why: Explanation, {now, colours}: {now: number; c
   const head = `${named}: ${told}${where === '' ? '' : ` (${where})`}\n`;
   if (isDone && waitingFor === 'Nobody') return head;
   const lines: [string, string][] = [
-    ['Seen', seen],
+    ['Found', seen],
     ...records.map((record): [string, string] => ['Record', record]),
     ['Needed', needed],
     ['Who', parties[waitingFor]],
     ...(until ? [['Until', `${minuteOf(until.time)}: ${until.what}`] as [string, string]] : []),
-    ['Says', message],
+    ['Message', message],
   ];
-  return head + lines.map(([name, text]) => `  ${name.padEnd(8)}${text}\n`).join('');
+  return head + lines.map(([name, text]) => `  ${name.padEnd(9)}${text}\n`).join('');
 }

@@ -23,7 +23,7 @@ export function writtenAgainBy(object: KubeObject, {isTakenOut = false} = {}): s
   );
   const release = `kubectl doorplate release ${name} ${at}${managers.length > 0 ? ' --from-pipeline' : ''}`;
   return (
-    `${tool} will write it again (${signs}). Take it out of ${tool} first, without deleting the object. ` +
+    `${tool} will write it again (${signs}). Remove it from ${tool} first, without deleting the object. ` +
     `Then run: ${[...unmark, release].join(' && ')}`
   );
 }

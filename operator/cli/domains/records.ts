@@ -9,7 +9,7 @@ import {zoneFile} from './zone-file.ts';
 
 export function addRecords(program: Command, act: Act): void {
   const command = describe(program, 'records', {
-    summary: 'the DNS records that must be created, and what was seen of them',
+    summary: 'show the DNS records to create, and their state in DNS',
     examples: [
       'kubectl doorplate records docs',
       'kubectl doorplate records docs.example.com -o zone > example.com.zone',

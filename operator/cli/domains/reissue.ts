@@ -13,9 +13,9 @@ export function addReissue(program: Command, act: Act): void {
     examples: ['kubectl doorplate reissue docs', 'kubectl doorplate reissue docs.example.com --wait --timeout 2h'],
     ends: ['Waiting'],
   })
-    .argument('<name>', 'of a CustomDomain, or one of its hostnames')
-    .option('--wait', 'until the edge presents the new certificates, telling what changes')
-    .option('--timeout <time>', 'how long: 90s, 30m, 2h', '10m');
+    .argument('<name>', 'name of a CustomDomain, or one of its hostnames')
+    .option('--wait', 'wait until the edge presents the new certificates, and print each change')
+    .option('--timeout <time>', 'how long to wait, such as 90s, 30m or 2h', '10m');
   act<WaitOptions>(command, async (call) => {
     const timeoutMs = timeoutOf(call.options.timeout);
     return connected(call.options, call, async (connection) => {
@@ -23,7 +23,7 @@ export function addReissue(program: Command, act: Act): void {
       const {name, namespace} = domain.metadata;
       call.tell(
         `New certificates for the CustomDomain ${name} in the namespace ${namespace} were requested. ` +
-          'The present ones are served until then.\n',
+          'The current ones are served until then.\n',
       );
       if (!call.options.wait) return exitCodes.Done;
       const answer = {

@@ -29,24 +29,24 @@ const attempts = 8;
 export function addRelease(program: Command, act: Act): void {
   const command = describe(program, 'release', {
     summary:
-      'hand CustomDomains and API keys that kubectl or a restore wrote back to the API: customers can change them there again',
+      'return CustomDomains and API keys to the API after kubectl or a restore wrote them: customers can change them there again',
     examples: [
       'kubectl doorplate release docs -n acme --dry-run',
       'kubectl doorplate release docs apikey/ci -n acme',
       'kubectl doorplate release -f owners.json',
     ],
   })
-    .argument('[names...]', 'of CustomDomains, hostnames of theirs, or apikey/NAME')
+    .argument('[names...]', 'names of CustomDomains, their hostnames, or apikey/NAME')
     .option(
       '-f, --filename <file>',
-      'objects with their managedFields, from a backup; hands back those that the API could change when the backup was made. - is stdin',
+      'file with objects and their managedFields, from a backup; returns the objects that the API could change when the backup was created. - is stdin',
     )
-    .option('--from-pipeline', 'the objects were taken out of the GitOps tool that owns their fields')
-    .option('--dry-run', 'show which objects would be handed back');
+    .option('--from-pipeline', 'the objects were removed from the GitOps tool that owns their fields')
+    .option('--dry-run', 'show which objects would be returned');
   act<ReleaseOptions>(command, (call) => {
     const {operands, options} = call;
     if (operands.length > 0 === (options.filename !== undefined))
-      throw new UsageError('name objects to hand back, or a file (-f)');
+      throw new UsageError('name objects to return, or a file (-f)');
     return connected(options, call, async (connection) =>
       options.filename === undefined
         ? releaseAll(connection, call, await targets(connection, operands))
@@ -68,7 +68,7 @@ async function saved(file: string, {read, tell}: Call<ReleaseOptions>): Promise<
   const objects = objectsIn(file, text).filter(({kind}) => kindOf(kind) !== undefined);
   if (objects.length > 0 && objects.every((object) => ownersOf(object).length === 0)) {
     throw new CommandError(
-      `${file} does not say who owned its objects: save them with kubectl get --show-managed-fields`,
+      `${file} does not contain the owners of its objects: save them with kubectl get --show-managed-fields`,
     );
   }
   return objects.flatMap((object) => {
@@ -77,7 +77,7 @@ async function saved(file: string, {read, tell}: Call<ReleaseOptions>): Promise<
     const other = otherManager(owners);
     if (other === undefined && isMadeHere(owners)) return [{kind, metadata}];
     const why = other === undefined ? 'the API did not own its spec' : `its owner was ${other}`;
-    tell(`${nameOf(object)} stays as it is: ${why} when it was saved.\n`);
+    tell(`${nameOf(object)} stays unchanged: ${why} when it was saved.\n`);
     return [];
   });
 }
@@ -114,7 +114,7 @@ async function releaseAll(
     tell(`${nameOf(object)} ${says}\n`);
     if (!isDone) code = exitCodes.Failed;
   }
-  if (objects.length === 0) tell('There is nothing to hand back.\n');
+  if (objects.length === 0) tell('There is nothing to return.\n');
   if (options.dryRun) tell('Nothing was written.\n');
   return code;
 }
@@ -128,7 +128,7 @@ interface ReleaseResult {
 /** A refusal of one object, so that the next objects are handed back. Throws all other errors. */
 function refused(error: unknown): ReleaseResult {
   if (!(error instanceof ApiError)) throw error;
-  return {isDone: false, says: `was not handed back: ${explain(error).message}`};
+  return {isDone: false, says: `was not returned: ${explain(error).message}`};
 }
 
 /**
@@ -148,19 +148,19 @@ async function release(
     if (!current) return {isDone: false, says: 'is not in the cluster.'};
     uid ??= current.metadata.uid;
     if (current.metadata.uid !== uid)
-      return {isDone: false, says: 'was not handed back: it was deleted, and another one created. Look at that one.'};
+      return {isDone: false, says: 'was not returned: it was deleted, and another one was created. Check that one.'};
     const owners = ownersOf(current);
     const former = formerOwners(owners).join(', ');
-    if (former === '' && otherManager(owners) === undefined) return {isDone: true, says: "is the API's already."};
+    if (former === '' && otherManager(owners) === undefined) return {isDone: true, says: 'already belongs to the API.'};
     const pipeline = writtenAgainBy(current, {isTakenOut});
-    if (pipeline !== undefined) return {isDone: false, says: `was not handed back: ${pipeline}`};
-    if (dryRun) return {isDone: true, says: `would be the API's. Former owner: ${former}.`};
+    if (pipeline !== undefined) return {isDone: false, says: `was not returned: ${pipeline}`};
+    if (dryRun) return {isDone: true, says: `would be returned to the API. Former owner: ${former}.`};
     const {apiVersion, metadata} = current;
     const managedFields = handedOver(owners, {apiVersion, now: timestamp(now())});
     const patch = {metadata: {uid, resourceVersion: metadata.resourceVersion, managedFields}};
     try {
       await client.patch(resource, keyOf(current), patch, {type: 'merge', fieldManager});
-      return {isDone: true, says: `is the API's again. Former owner: ${former}.`};
+      return {isDone: true, says: `is returned to the API. Former owner: ${former}.`};
     } catch (error) {
       const again = isConflict(error) || (isNotFound(error) && !isKindMissing(error));
       if (!again || attempt === attempts) throw error;

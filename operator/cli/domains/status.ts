@@ -15,7 +15,7 @@ interface StatusOptions extends ListingOptions {
 
 export function addStatus(program: Command, act: Act): void {
   const command = describe(program, 'status', {
-    summary: 'where each hostname stands',
+    summary: 'show the state of each hostname',
     examples: [
       'kubectl doorplate status',
       'kubectl doorplate status docs -o json',
@@ -24,7 +24,7 @@ export function addStatus(program: Command, act: Act): void {
     ],
   })
     .argument(operand, operandHelp)
-    .option('--waiting', 'only what is not done, the oldest first');
+    .option('--waiting', 'only hostnames that are not done, the oldest first');
   addListing(command, ['table']);
   act<StatusOptions>(command, async ({options, operands: [word], ...around}) => {
     checkListing(options, word);

@@ -10,19 +10,19 @@ const requestedAt = 'doorplate.dev/requestedAt';
 
 export function addVerify(program: Command, act: Act): void {
   const command = describe(program, 'verify', {
-    summary: 'ask for a check of the DNS now; of a certificate that is stuck, for a fresh attempt',
+    summary: 'check the DNS now, and start a fresh attempt for a certificate that failed or is late',
     examples: ['kubectl doorplate verify docs', 'kubectl doorplate verify docs.example.com --wait --timeout 30m'],
     ends: ['Waiting', 'Customer', 'Platform'],
   })
-    .argument('<name>', 'of a CustomDomain, or one of its hostnames')
-    .option('--wait', 'until all its hostnames are Live, telling what changes')
-    .option('--timeout <time>', 'how long: 90s, 30m, 2h', '10m');
+    .argument('<name>', 'name of a CustomDomain, or one of its hostnames')
+    .option('--wait', 'wait until all its hostnames are Live, and print each change')
+    .option('--timeout <time>', 'how long to wait, such as 90s, 30m or 2h', '10m');
   act<WaitOptions>(command, async (call) => {
     const timeoutMs = timeoutOf(call.options.timeout);
     return connected(call.options, call, async (connection) => {
       const {domain, value} = await requestNow(connection, call, requestedAt);
       const {name, namespace} = domain.metadata;
-      call.tell(`A check of the CustomDomain ${name} in the namespace ${namespace} was asked for.\n`);
+      call.tell(`A check of the CustomDomain ${name} in the namespace ${namespace} was requested.\n`);
       if (!call.options.wait) return exitCodes.Done;
       return awaited(connection, domain, answerTo(value), {...call, timeoutMs});
     });
@@ -31,7 +31,7 @@ export function addVerify(program: Command, act: Act): void {
 
 /** The check is answered, and then nothing is left to do. */
 const answerTo = (value: string): Answer => ({
-  unanswered: 'the check is not answered yet',
+  unanswered: 'the check is not finished yet',
   codeOf: (domain) => {
     const {metadata, status} = domain;
     const isAnswered = status?.lastHandledReconcileAt === value && status.observedGeneration === metadata.generation;

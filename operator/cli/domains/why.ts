@@ -16,7 +16,7 @@ import {type Connection, connected} from '../surroundings.ts';
 
 export function addWhy(program: Command, act: Act): void {
   const command = describe(program, 'why', {
-    summary: 'why something is not done yet: what was seen, what is needed, who has to act, until when',
+    summary: 'explain what is not done yet: what was found, what is needed, who must act, until when',
     examples: [
       'kubectl doorplate why',
       'kubectl doorplate why docs.example.com',
@@ -26,7 +26,7 @@ export function addWhy(program: Command, act: Act): void {
     ends: ['Waiting', 'Customer', 'Platform'],
   }).argument(
     '[name]',
-    'of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: all of the namespace that is not done',
+    'name of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: everything in the namespace that is not done',
   );
   addListing(command, ['text']);
   act<ListingOptions>(command, async ({options, operands: [word], ...around}) => {
@@ -36,7 +36,7 @@ export function addWhy(program: Command, act: Act): void {
       const told = word === undefined ? all.filter((why) => exitCodeOf(why) !== exitCodes.Done) : all;
       const data = forPrograms(options.output, told);
       if (data !== undefined) around.out(data);
-      else if (told.length === 0) around.tell(`Nothing is left to do ${placeOf(options, connection)}.\n`);
+      else if (told.length === 0) around.tell(`Everything is done ${placeOf(options, connection)}.\n`);
       else if (options.output === 'name') around.out(namesOf(told.map(objectOf)));
       else {
         const shown = options.allNamespaces ? told.map(withNamespace) : told;
@@ -108,7 +108,7 @@ async function explainObject({client, namespace}: Connection, word: string): Pro
   return explained(resource, object);
 }
 
-const unseen = {reason: 'Pending', message: 'It was made just now and is looked at next.'};
+const unseen = {reason: 'Pending', message: 'It was created just now. Doorplate checks it next.'};
 
 const explained = (
   {kind}: ExplainedKind,

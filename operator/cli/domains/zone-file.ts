@@ -23,7 +23,7 @@ export function zoneFile(records: readonly ZoneFileRecord[]): string {
 function lineOf({type, name, value, ttl, note}: ZoneFileRecord): string {
   const line = `${name} ${ttl} IN ${type} ${dataOf(type, value)}\n`;
   if (standard.has(type)) return line;
-  return `; not of zone files, make it at your provider${note === undefined ? '' : ` (${note})`}: ${line}`;
+  return `; zone files have no such type, create it at your provider${note === undefined ? '' : ` (${note})`}: ${line}`;
 }
 
 function dataOf(type: string, value: string): string {

@@ -25,7 +25,7 @@ interface KeyCreateOptions {
 
 export function addKeyCreate(key: Command, act: Act): void {
   const command = describe(key, 'create', {
-    summary: 'make an API key and print its token: once, alone, on stdout; only its hash is kept',
+    summary: 'create an API key and print its token once, alone, on stdout; Doorplate keeps only its hash',
     examples: [
       'kubectl doorplate key create ci --scope domains:read --scope domains:write --expires 90d',
       'kubectl doorplate key create ci -n acme --token-file ci.token',
@@ -35,19 +35,22 @@ export function addKeyCreate(key: Command, act: Act): void {
     .argument('<name>')
     .option(
       '--scope <word:word>',
-      `what the key may do; may be repeated. Default: domains:read. Doorplate's own: ${ownScopes.join(', ')}`,
+      `scope of the key; may be repeated. Default: domains:read. Doorplate's own scopes: ${ownScopes.join(', ')}`,
       several,
     )
     .option(
       '--expires <time>',
-      'when it ends: a span from now (12h, 90d) or a time (2027-01-31T00:00:00Z). Default: never',
+      'when the key expires: a time span from now (12h, 90d) or a time (2027-01-31T00:00:00Z). Default: never',
     )
     .option(
       '--rate-limit <n/m>',
-      'a cap for this key alone: n requests a minute, m a day. Default: what its tenant has together',
+      'a limit for this key alone: n requests a minute, m a day. Default: the limit of its tenant',
     )
-    .option('--token-file <file>', 'write the token there in place of stdout: a new file, for its owner alone')
-    .option('--dry-run', 'write nothing to the cluster and print the ApiKey as YAML, for Git. Needs --token-file');
+    .option(
+      '--token-file <file>',
+      'write the token to this new file instead of stdout; only the owner of the file can read it',
+    )
+    .option('--dry-run', 'write nothing to the cluster, and print the ApiKey as YAML for Git. Needs --token-file');
   act<KeyCreateOptions>(command, createKey);
 }
 
@@ -56,7 +59,7 @@ async function createKey(call: Call<KeyCreateOptions>): Promise<void> {
   const [name = ''] = operands;
   const {tokenFile: file, dryRun = false} = options;
   if (dryRun && file === undefined) {
-    throw new UsageError('--dry-run prints the ApiKey for Git, so its token needs another place: --token-file FILE');
+    throw new UsageError('--dry-run prints the ApiKey for Git: write its token to a file with --token-file FILE');
   }
   const asked = specOf(options, call.now());
   // A dry run with a namespace needs no cluster, not even a kubeconfig.
@@ -75,21 +78,25 @@ async function createKey(call: Call<KeyCreateOptions>): Promise<void> {
     throw error;
   }
   if (!kept) out(`${token}\n`);
-  const done = dryRun ? 'Nothing was written to the cluster' : `ApiKey ${name} was made in the namespace ${namespace}`;
-  const end = spec.expireTime ? `until ${spec.expireTime}` : 'without an end';
+  const done = dryRun
+    ? 'Nothing was written to the cluster'
+    : `ApiKey ${name} was created in the namespace ${namespace}`;
+  const end = spec.expireTime ? `until ${spec.expireTime}` : 'without an expiry';
   const where = file === undefined ? 'is above' : `is in ${file}`;
-  tell(`${done}: ${spec.scopes.join(', ')}, ${end}. Its token ${where}, and is shown nowhere again.\n`);
+  tell(`${done}: ${spec.scopes.join(', ')}, ${end}. Its token ${where}. It is not shown again.\n`);
 }
 
 function tokenFor(namespace: string, name: string): string {
   if (name.length > longestKeyName) {
-    throw new UsageError(`the name ${name} has ${name.length} characters; ${longestKeyName} are allowed`);
+    throw new UsageError(`the name ${name} has ${name.length} characters; at most ${longestKeyName} are allowed`);
   }
   try {
     return makeToken({namespace, name});
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(`${error.message}: lower-case letters, digits and hyphens, in the name of the key dots too`);
+    throw new UsageError(
+      `${error.message}: use lower-case letters, digits and hyphens; the name of the key may also contain dots`,
+    );
   }
 }
 
@@ -105,7 +112,7 @@ function keep(file: string, text: string): {undo: () => void} {
   } catch (error) {
     const {code, message} = error as NodeJS.ErrnoException;
     throw new CommandError(
-      `${file}${code === 'EEXIST' ? ' is there already, and is not written over: name a new file' : `: ${message}`}`,
+      `${file}${code === 'EEXIST' ? ' exists already and is not overwritten: name a new file' : `: ${message}`}`,
     );
   }
   return {undo: () => unlinkSync(file)};
@@ -122,7 +129,7 @@ function specOf({scope, expires, rateLimit: rate}: KeyCreateOptions, now: number
 function expireTimeOf(text: string, now: number): string {
   const [, number, unit] = /^([1-9][0-9]{0,5})([mhd])$/.exec(text) ?? [];
   const time = number === undefined ? text : timestamp(now + Number(number) * units[unit as keyof typeof units]);
-  if (Date.parse(time) <= now) throw new UsageError(`--expires ${text} is over already`);
+  if (Date.parse(time) <= now) throw new UsageError(`--expires ${text} is in the past`);
   return time;
 }
 

@@ -9,7 +9,7 @@ import {connected} from '../surroundings.ts';
 
 export function addKeyList(key: Command, act: Act): void {
   const command = describe(key, 'list', {
-    summary: 'the API keys of the namespace, and whether each is accepted',
+    summary: 'list the API keys of the namespace, and whether each is accepted',
     examples: [
       'kubectl doorplate key list',
       'kubectl doorplate key list -n acme -o json',

@@ -15,14 +15,14 @@ interface ClaimsOptions {
 export function addClaims(program: Command, act: Act): void {
   const command = describe(program, 'claims', {
     summary:
-      'print DomainClaims, which verify hostnames, for a list with a hostname and an Account in each line. Writes nothing',
+      'print DomainClaims, which verify hostnames, from a list with a hostname and an Account in each line. Writes nothing',
     examples: [
       'kubectl doorplate claims -f hostnames.csv | kubectl create -f -',
       'echo docs.example.com,acme | kubectl doorplate claims -f -',
     ],
   }).requiredOption(
     '-f, --filename <file>',
-    'lines such as docs.example.com,acme; - is stdin. Lines that begin with # are passed over',
+    'file with lines such as docs.example.com,acme; - is stdin. Lines that begin with # are ignored',
   );
   act<ClaimsOptions>(command, printClaims);
 }
@@ -47,14 +47,14 @@ export function claimsIn(text: string, file: string): string {
     const read = lineOf(line);
     const before = typeof read === 'string' ? undefined : found.get(read.hostname);
     if (typeof read === 'string' || before !== undefined) {
-      wrong.push(`line ${i + 1}: ${typeof read === 'string' ? read : `the hostname is in line ${before} already`}`);
+      wrong.push(`line ${i + 1}: ${typeof read === 'string' ? read : `line ${before} already has the hostname`}`);
       return [];
     }
     found.set(read.hostname, i + 1);
     const {hostname: name, spec} = read;
     return [{apiVersion: `${group}/${version}`, kind: domainClaimKind.kind, metadata: {name}, spec}];
   });
-  if (wrong.length > 0) throw new CommandError(`${file} makes no claims:\n${wrong.join('\n')}`);
+  if (wrong.length > 0) throw new CommandError(`${file} has errors, so no claims are printed:\n${wrong.join('\n')}`);
   if (claims.length === 0) throw new CommandError(`${file} has no line with a hostname and an Account`);
   return claims.map((claim) => stringify(claim)).join('---\n');
 }
@@ -62,11 +62,10 @@ export function claimsIn(text: string, file: string): string {
 /** The parsed line, or an error message. */
 function lineOf(line: string): Line | string {
   const [written = '', account = '', ...more] = line.split(',').map((part) => part.trim());
-  if (account === '' || more.length > 0)
-    return 'a hostname and an Account, with a comma between them, are all it must have';
+  if (account === '' || more.length > 0) return 'must contain only a hostname, a comma and an Account';
   const hostname = normalise(written);
-  if (hostname === undefined) return `${JSON.stringify(written)} is no hostname`;
-  if (isPublicSuffix(hostname)) return `${hostname} is a public suffix, and nobody's`;
+  if (hostname === undefined) return `${JSON.stringify(written)} is not a hostname`;
+  if (isPublicSuffix(hostname)) return `${hostname} is a public suffix, which no tenant can own`;
   const {error, data} = domainClaimKind.spec.safeParse({tenant: {account}, proof: 'Platform'});
   return data
     ? {hostname, spec: data}

@@ -42,7 +42,7 @@ export function addPreflight(program: Command, act: Act): void {
     ends: ['Platform'],
   }).option(
     '--operator <namespace/name>',
-    "the operator's Deployment: the Pod has its image, ServiceAccount and settings",
+    "the operator's Deployment; the Pod uses its image, ServiceAccount and settings",
     'doorplate-system/doorplate-operator',
   );
   act<PreflightCommandOptions>(command, runPreflight);
@@ -53,7 +53,8 @@ async function runPreflight(call: Call<PreflightCommandOptions>): Promise<ExitCo
   if (!/^[^/]+\/[^/]+$/.test(operator)) throw new UsageError(`--operator ${operator} must be NAMESPACE/NAME`);
   return connected(call.options, call, async ({client}) => {
     const deployment = await client.get(deployments, operator);
-    if (!deployment) throw new CommandError(`there is no Deployment ${operator}: name the operator's with --operator`);
+    if (!deployment)
+      throw new CommandError(`there is no Deployment ${operator}: name the operator's Deployment with --operator`);
     const pod = await client.create(pods, preflightPod(deployment), {fieldManager});
     const key = keyOf(pod);
     call.tell(`The Pod ${pod.metadata.name} in the namespace ${pod.metadata.namespace} runs the checks.\n`);
@@ -110,7 +111,7 @@ async function endOf(client: Client, key: Key, {now, wait}: Call<PreflightComman
       const unscheduled = status?.conditions?.find(({type, status: is}) => type === 'PodScheduled' && is === 'False');
       const {reason, message} = state?.waiting ?? unscheduled ?? status ?? {reason: 'Deleted'};
       const why = [reason, message].filter(Boolean).join(': ') || 'it is still running';
-      throw new CommandError(`the checks did not end within ${mostSeconds / 60} minutes (${why})`);
+      throw new CommandError(`the checks did not finish within ${mostSeconds / 60} minutes (${why})`);
     }
     await wait(everyMs);
   }

@@ -38,20 +38,20 @@ const columns = {
 
 export function addUsage(program: Command, act: Act): void {
   const command = describe(program, 'usage', {
-    summary: 'how many requests API keys made, of a namespace by day, of all in sum',
+    summary: 'show the number of requests of API keys: per day for a namespace, or totals for all namespaces',
     examples: [
       'kubectl doorplate usage -n acme --since 2026-03-01 --until 2026-03-31',
       'kubectl doorplate usage -A --since 2026-03-01 --until 2026-03-31 -o csv > march.csv',
       'kubectl -n doorplate-system port-forward svc/doorplate-api 8080:80 & kubectl doorplate usage -A --url http://127.0.0.1:8080',
     ],
   })
-    .option('-A, --all-namespaces', 'the sums of all namespaces, for invoices')
-    .option('--since <day>', 'the first day, YYYY-MM-DD (UTC); default: 29 days before the last')
+    .option('-A, --all-namespaces', 'totals of all namespaces, for invoices')
+    .option('--since <day>', 'the first day, YYYY-MM-DD (UTC); default: 29 days before the last day')
     .option('--until <day>', 'the last day; default: today. At most 31 days')
-    .option('--url <url>', "of the API; default: https:// and the host in the platform's settings")
+    .option('--url <url>', "URL of the API; default: https:// and the host in the platform's settings")
     .option(
       '--service-account <namespace/name>',
-      'asks by a token of it, which you need the right to create; it must be allowed to list apikeys.doorplate.dev',
+      'ServiceAccount whose token is used; you must be allowed to create its tokens, and it must be allowed to list apikeys.doorplate.dev',
       'doorplate-system/doorplate-api',
     )
     .addOption(
@@ -68,7 +68,7 @@ async function printUsage(call: Call<UsageOptions>): Promise<void> {
     const url = options.url ?? (api?.host ? `https://${api.host}` : undefined);
     if (url === undefined)
       throw new CommandError(
-        "the platform's settings name no host of the API: name where it is by --url, such as a port-forward to its Service",
+        "the platform's settings name no host of the API: set its address with --url, such as a port-forward to its Service",
       );
     const token = await tokenOf(client, options.serviceAccount, api?.audience ?? 'doorplate');
     return options.allNamespaces
@@ -96,11 +96,11 @@ async function tokenOf(client: Client, serviceAccount: string, audience: string)
     throw new CommandError(`--service-account is ${serviceAccount}, but must be NAMESPACE/NAME`);
   return requestToken(client, {namespace, name}, {audience, seconds: 600}).catch((error: unknown) => {
     if (isNotFound(error))
-      throw new CommandError(`there is no ServiceAccount ${serviceAccount}: name another one by --service-account`);
+      throw new CommandError(`there is no ServiceAccount ${serviceAccount}: name another one with --service-account`);
     if (!isForbidden(error)) throw error;
     throw new CommandError(
-      `you may not make a token of the ServiceAccount ${serviceAccount}: that needs the right to create serviceaccounts/token there. ` +
-        'Name another ServiceAccount by --service-account',
+      `you may not create a token of the ServiceAccount ${serviceAccount}: this needs the right to create serviceaccounts/token ` +
+        'there. Or name another ServiceAccount with --service-account',
     );
   });
 }
@@ -137,12 +137,12 @@ async function read(
   }).catch((error: Error) => {
     const {cause} = error as {cause?: Error};
     throw new CommandError(
-      `the API at ${url} does not answer (${cause?.message ?? error.message}). Is that its address? --url`,
+      `the API at ${url} does not answer (${cause?.message ?? error.message}). Set its address with --url`,
     );
   });
   const body = (await answer.json().catch(() => ({}))) as UsageAnswer & {detail?: string};
   if (answer.ok && Array.isArray(body.items)) return body;
   throw new CommandError(
-    `the API at ${url} answered ${answer.status}: ${body.detail ?? 'it is not the API of Doorplate'}`,
+    `the API at ${url} answered ${answer.status}: ${body.detail ?? 'this is not the API of Doorplate'}`,
   );
 }

@@ -28,16 +28,16 @@ describe('A certificate and its key in a Secret', () => {
   });
 
   test.each<[string, Partial<Wish>, number, RegExp]>([
-    ['are for another name too', {names: `DNS:${hostname},DNS:www.example.com`}, 1, /not for docs.example.com alone/],
-    ['are for another common name too', {subject: '/CN=example.com'}, 1, /not for docs.example.com alone/],
-    ['are for an address too', {names: `DNS:${hostname},IP:192.0.2.1`}, 1, /not for docs.example.com alone/],
-    ['are for every name of a zone', {names: 'DNS:*.example.com'}, 1, /not for docs.example.com alone/],
+    ['are for another name too', {names: `DNS:${hostname},DNS:www.example.com`}, 1, /not only for docs.example.com/],
+    ['are for another common name too', {subject: '/CN=example.com'}, 1, /not only for docs.example.com/],
+    ['are for an address too', {names: `DNS:${hostname},IP:192.0.2.1`}, 1, /not only for docs.example.com/],
+    ['are for every name of a zone', {names: 'DNS:*.example.com'}, 1, /not only for docs.example.com/],
     ['are due for renewal', {}, 61, /is due for renewal/],
     ['have expired', {}, 91, /has expired/],
     ['are not valid yet', {}, -1, /is not valid before/],
     ['are signed by themselves', {signedByItself: true}, 1, /is signed by itself/],
-    ['have a key of a kind that cert-manager would replace', {key: 'Ed25519'}, 1, /a kind of key/],
-    ['have a key that is too short', {key: 'RSA 1024'}, 1, /a kind of key/],
+    ['have a key of a kind that cert-manager would replace', {key: 'Ed25519'}, 1, /a key type/],
+    ['have a key that is too short', {key: 'RSA 1024'}, 1, /a key type/],
   ])('are left where they are when they %s', (_, orderRequest, afterDays, why) => {
     const pair = pairIn(secret(orderRequest), hostname, Date.now() + afterDays * days);
     expect(pair).toEqual({kind: 'Bad', why: expect.stringMatching(why)});
@@ -48,7 +48,7 @@ describe('A certificate and its key in a Secret', () => {
     const mixed = {data: {...one.data, 'tls.key': other.data['tls.key']}};
     const all = [mixed, {data: {'tls.crt': one.data['tls.crt']}}, {}, {data: {...one.data, 'tls.crt': 'bm8='}}];
     expect(all.map((data) => pairIn(data as typeof one, hostname, Date.now() + 1000))).toEqual([
-      {kind: 'Bad', why: 'does not fit the key beside it'},
+      {kind: 'Bad', why: 'does not match the key in the Secret'},
       {kind: 'Bad', why: expect.stringContaining('is missing')},
       {kind: 'Bad', why: expect.stringContaining('is missing')},
       {kind: 'Bad', why: expect.stringContaining('can’t be read')},

@@ -35,7 +35,7 @@ describe('--resolver', () => {
     (resolvers) => {
       const ask = () => asked(closed, ...resolvers);
       expect(ask).toThrow(UsageError);
-      expect(ask).toThrow('name two resolvers (--resolver twice): the platform has dns.mode RecursiveOnly');
+      expect(ask).toThrow('name two resolvers (use --resolver twice), because the platform has dns.mode RecursiveOnly');
     },
   );
 });

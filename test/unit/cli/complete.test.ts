@@ -105,6 +105,8 @@ describe('The tab key', () => {
   });
 
   test('says what each command is for', async () => {
-    expect(await complete(programFor(standing), ['stat'], standing)).toBe('status\twhere each hostname stands\n:4\n');
+    expect(await complete(programFor(standing), ['stat'], standing)).toBe(
+      'status\tshow the state of each hostname\n:4\n',
+    );
   });
 });

@@ -66,7 +66,7 @@ _doorplate-challenge.docs 3600 IN TXT "0123abcd"
   test("says of a type that is a provider's own that it is made there", () => {
     const alias = {...cname, name: '@', type: 'ALIAS', note: 'Gandi follows it at an apex'};
     expect(zoneFile([alias])).toBe(
-      '$ORIGIN example.com.\n; not of zone files, make it at your provider (Gandi follows it at an apex): @ 3600 IN ALIAS x.apps.platform.test.\n',
+      '$ORIGIN example.com.\n; zone files have no such type, create it at your provider (Gandi follows it at an apex): @ 3600 IN ALIAS x.apps.platform.test.\n',
     );
   });
 });

@@ -63,7 +63,7 @@ describe('An audit log', () => {
     expect(await audit(`${line(event())}\nI1123 something else`)).toMatchObject({
       code: 1,
       out: '',
-      told: expect.stringContaining('audit.log, line 2: no event of an audit log'),
+      told: expect.stringContaining('audit.log, line 2: this is not an event of an audit log'),
     });
   });
 });

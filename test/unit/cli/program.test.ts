@@ -131,20 +131,24 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     ['no name', 'key create -n acme', "missing required argument 'name'"],
     ['two names', 'key create a b -n acme', "too many arguments for 'create'"],
     ['a form that is not there', 'status -o xml', 'Allowed choices are table, json, yaml, name.'],
-    ['a name and a selector', 'why docs -l a=b', 'a name, or --all-namespaces and --selector'],
-    ['a name and all namespaces', 'records docs -A', 'a name, or --all-namespaces and --selector'],
+    ['a name and a selector', 'why docs -l a=b', 'use a name, or --all-namespaces and --selector'],
+    ['a name and all namespaces', 'records docs -A', 'use a name, or --all-namespaces and --selector'],
     ['one namespace and all', 'policy check -n acme -A', '--namespace, or --all-namespaces'],
     ['an operator without a namespace', 'preflight --operator x', '--operator x must be NAMESPACE/NAME'],
     ['nothing to check', 'check', 'name a hostname, or a file (-f)'],
-    ['nothing to hand back', 'release', 'name objects to hand back, or a file (-f)'],
-    ['names and a file', 'release docs -f x.json', 'name objects to hand back, or a file (-f)'],
+    ['nothing to hand back', 'release', 'name objects to return, or a file (-f)'],
+    ['names and a file', 'release docs -f x.json', 'name objects to return, or a file (-f)'],
     ['hostnames and files', 'check docs.example.com -f x.yaml', 'hostnames, or files (-f)'],
     [
       'a resolver by its name',
       'check docs.example.com --resolver dns.google',
       '--resolver "dns.google" must be ADDRESS or ADDRESS:PORT, with an IP address',
     ],
-    ['a time-out without a unit', 'verify docs --timeout 10', '--timeout 10 must be a number and a unit: 90s, 30m, 2h'],
+    [
+      'a time-out without a unit',
+      'verify docs --timeout 10',
+      '--timeout 10 must be a number and a unit, such as 90s, 30m or 2h',
+    ],
     [
       'a name in capitals',
       'key create Ci -n acme --dry-run --token-file x',
@@ -153,7 +157,7 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     [
       'a name that is too long',
       `key create ${'a'.repeat(64)} -n acme --dry-run --token-file x`,
-      `the name ${'a'.repeat(64)} has 64 characters; 63 are allowed`,
+      `the name ${'a'.repeat(64)} has 64 characters; at most 63 are allowed`,
     ],
     [
       'a scope of one word',
@@ -178,7 +182,7 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     [
       'an end that is over',
       'key create ci -n acme --expires 2020-01-01T00:00:00Z',
-      '--expires 2020-01-01T00:00:00Z is over already',
+      '--expires 2020-01-01T00:00:00Z is in the past',
     ],
     [
       'an end in words',
@@ -188,7 +192,7 @@ describe('A wrong command line ends with 2, says what is wrong, and prints nothi
     [
       'a dry run whose token has no place',
       'key create ci -n acme --dry-run',
-      '--dry-run prints the ApiKey for Git, so its token needs another place: --token-file FILE',
+      '--dry-run prints the ApiKey for Git: write its token to a file with --token-file FILE',
     ],
   ])('%s', async (_, line, said) => {
     const {code, out, told} = await cli(line, {namespace: 'acme'});
@@ -237,7 +241,7 @@ describe('A dry run', () => {
     expect(await cli(`key create ci -n acme --dry-run --token-file ${file('c')}`)).toEqual({
       code: 1,
       out: '',
-      told: expect.stringContaining('is there already, and is not written over'),
+      told: expect.stringContaining('exists already and is not overwritten'),
     });
     expect(readFileSync(file('c'), 'utf8')).toBe('mine');
     expect(await cli(`key create ci -n acme --dry-run --token-file ${file('none/d')}`)).toMatchObject({
@@ -271,7 +275,7 @@ describe('What the API server says is told with what to do', () => {
         'Forbidden',
         'apikeys.doorplate.dev is forbidden: User "x" cannot create resource "apikeys" in API group "doorplate.dev" in the namespace "acme"',
       ),
-      'you may not create apikeys in the namespace acme. Ask for the role edit there; what you may: kubectl auth can-i create apikeys.doorplate.dev -n acme',
+      'you may not create apikeys in the namespace acme. Ask for the role edit there. To check your rights: kubectl auth can-i create apikeys.doorplate.dev -n acme',
     ],
     [
       'no right in the whole cluster',
@@ -280,7 +284,7 @@ describe('What the API server says is told with what to do', () => {
         'Forbidden',
         'accounts.doorplate.dev "acme" is forbidden: User "x" cannot get resource "accounts" in API group "doorplate.dev" at the cluster scope',
       ),
-      'you may not get accounts. Ask for the role view there; what you may: kubectl auth can-i get accounts.doorplate.dev',
+      'you may not get accounts. Ask for the role view there. To check your rights: kubectl auth can-i get accounts.doorplate.dev',
     ],
     [
       'a policy',
@@ -301,7 +305,7 @@ describe('What the API server says is told with what to do', () => {
     [
       'no such kind',
       new ApiError({status: 404, body: '404 page not found\n'}),
-      'is the chart doorplate-crds installed',
+      'Check that the chart doorplate-crds is installed',
     ],
     [
       'a refusal of another sort',
@@ -311,12 +315,12 @@ describe('What the API server says is told with what to do', () => {
     [
       'silence',
       new NoAnswerError('POST /apis', new Error('connect ECONNREFUSED 127.0.0.1:1')),
-      'does not answer (POST /apis: no answer: connect ECONNREFUSED 127.0.0.1:1). Is the cluster up',
+      'does not answer (POST /apis: no answer: connect ECONNREFUSED 127.0.0.1:1). Check that the cluster runs',
     ],
     [
       'a credential plugin that fails',
       new Error('exec: aws not found'),
-      'could not be asked: Error: exec: aws not found',
+      'the request to the API server failed: Error: exec: aws not found',
     ],
   ])('%s', (_, error, said) => {
     expect(explain(error).message).toContain(said);

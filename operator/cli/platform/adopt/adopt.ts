@@ -50,8 +50,11 @@ function tell(
   const has = (what: Becomes) => rows.some(({becomes}) => becomes === what);
   if (options.dryRun) say('\nNothing was written.\n');
   else if (has('Ready') || has('NewOrder') || has('UnderWay'))
-    say('\nApply the CustomDomains, wait until they are Live, and run this again: it says which Ingresses may go.\n');
-  if (over.length > 0) say(`\nDoorplate serves all their hostnames, so these may go:\n${over.map(toDelete).join('')}`);
+    say(
+      '\nApply the CustomDomains, wait until they are Live, and run this command again. It then lists the Ingresses to delete.\n',
+    );
+  if (over.length > 0)
+    say(`\nDoorplate serves all hostnames of these Ingresses. You can delete them:\n${over.map(toDelete).join('')}`);
 }
 
 const toDelete = ({namespace, name}: {namespace: string; name: string}): string =>

@@ -8,8 +8,7 @@ import type {AdoptOptions} from './adopt.ts';
 
 export function addAdopt(program: Command, act: Act): void {
   const command = describe(program, 'adopt', {
-    summary:
-      'take over hostnames that other Ingresses serve, with their certificates, before their CustomDomains are applied',
+    summary: 'take over hostnames from other Ingresses, with their certificates, before you apply their CustomDomains',
     examples: [
       'kubectl doorplate adopt -f custom-domains.yaml --dry-run',
       'kubectl doorplate adopt -f custom-domains.yaml',
@@ -19,10 +18,10 @@ export function addAdopt(program: Command, act: Act): void {
   })
     .requiredOption(
       '-f, --filename <file>',
-      "the CustomDomains as they will be applied, the platform's own list; - is stdin; may be repeated",
+      "file with the CustomDomains to apply, from the platform's own list; - is stdin; may be repeated",
       several,
     )
-    .option('--dry-run', 'say what would become of each hostname, and write nothing')
+    .option('--dry-run', 'show the result for each hostname, and write nothing')
     .option('--settings <namespace/name>', "the platform's ConfigMap", defaultPlace)
     .addOption(outputOption(['table']));
   act<AdoptOptions>(command, async (call) => {

@@ -29,17 +29,16 @@ export function pairIn({data = {}}: Pick<Secret, 'data'>, hostname: Hostname, no
   const read = parsed(chain, keyText);
   if (!read) return bad('or its key can’t be read');
   const {certificate, key} = read;
-  if (!certificate.checkPrivateKey(key)) return bad('does not fit the key beside it');
+  if (!certificate.checkPrivateKey(key)) return bad('does not match the key in the Secret');
   if (certificate.checkIssued(certificate)) return bad('is signed by itself');
   const names = namesOf(certificate);
-  if (names.join(' ') !== hostname)
-    return bad(`is for ${names.join(', ') || 'no name'}, and not for ${hostname} alone`);
+  if (names.join(' ') !== hostname) return bad(`is for ${names.join(', ') || 'no name'}, not only for ${hostname}`);
   const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   if (now < from) return bad(`is not valid before ${timestamp(from)}`);
   if (now >= to) return bad(`has expired at ${timestamp(to)}`);
   if (now >= to - (to - from) / 3) return bad(`is due for renewal: it ends at ${timestamp(to)}`);
   const privateKey = kindOf(key);
-  return privateKey ? {kind: 'Good', privateKey} : bad('has a kind of key that cert-manager would replace');
+  return privateKey ? {kind: 'Good', privateKey} : bad('has a key type that cert-manager would replace');
 }
 
 function parsed(chain: string, keyText: string): {certificate: X509Certificate; key: KeyObject} | undefined {

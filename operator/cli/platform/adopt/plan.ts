@@ -59,7 +59,7 @@ const because = (why: string): AdoptPlan => ({becomes: 'Refused', why});
 function refused({named: {hostname, refusal}, tenant, claim}: Facts): AdoptPlan | undefined {
   if (refusal) return because(refusal.message.replace(/\.$/, ''));
   if (claim && !belongsTo(claim, tenant))
-    return because(`${hostname} is another tenant's: kubectl get domainclaim ${hostname}`);
+    return because(`another tenant owns ${hostname}: kubectl get domainclaim ${hostname}`);
   return undefined;
 }
 
@@ -69,7 +69,7 @@ function goesOn({now, claim, entry, certificate}: Facts): AdoptPlan | undefined 
     const since = now - Date.parse(entry.liveAt ?? entry.since);
     return since >= settlesMs
       ? {becomes: 'Served', why: 'Doorplate serves it'}
-      : {becomes: 'UnderWay', why: 'Live for less than a minute: not every replica of the edge may know it yet'};
+      : {becomes: 'UnderWay', why: 'Live for less than a minute: some replicas of the edge may not have it yet'};
   }
   if (claim?.status?.holder)
     return {becomes: 'UnderWay', why: entry?.message.replace(/\.$/, '') ?? 'it has a CustomDomain'};
@@ -88,7 +88,7 @@ function byItsSecret({named: {hostname}, serving, pair}: Facts): AdoptPlan {
       ? {becomes: 'NewOrder', why: 'its Ingress names no Secret'}
       : {
           becomes: 'Refused',
-          why: `its Ingresses name several Secrets (${[...new Set(names)].join(', ')}): let them name one`,
+          why: `its Ingresses name several Secrets (${[...new Set(names)].join(', ')}): change them to name one`,
         };
   if (!pair) return {becomes: 'NewOrder', why: `there is no Secret ${secretName}`};
   return pair.kind === 'Good'

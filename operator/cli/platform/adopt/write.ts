@@ -120,7 +120,8 @@ export class Adoption {
   async #apply(intent: Certificate): Promise<void> {
     const existing = await this.#client.get(certificates, keyOf(intent));
     const {outcome} = await this.#applier.apply(certificates, intent, {existing, isOurs: isOfNobody});
-    if (outcome === 'NotOurs') throw new CommandError(`the Certificate ${keyOf(intent)} is of a CustomDomain already`);
+    if (outcome === 'NotOurs')
+      throw new CommandError(`the Certificate ${keyOf(intent)} already belongs to a CustomDomain`);
   }
 
   /** The Certificate when cert-manager has said what it makes of the Secret. */
@@ -132,7 +133,7 @@ export class Adoption {
       if (certificate && (hasCondition(certificate, 'Issuing') || isReady(certificate))) return certificate;
       if (now() > until)
         throw new CommandError(
-          `cert-manager says nothing of the Certificate ${place}. Is it running? Then run this again`,
+          `cert-manager has not updated the Certificate ${place}. Check that cert-manager runs, then run this command again`,
         );
       await wait(askAgainMs);
     }

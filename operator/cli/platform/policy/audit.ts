@@ -50,7 +50,9 @@ function eventsIn(text: string, file: string): AuditEvent[] {
     try {
       return JSON.parse(line) as AuditEvent;
     } catch {
-      throw new CommandError(`${file}, line ${i + 1}: no event of an audit log, which has one of JSON in each line`);
+      throw new CommandError(
+        `${file}, line ${i + 1}: this is not an event of an audit log. The log must have one JSON event in each line`,
+      );
     }
   });
 }
@@ -86,7 +88,7 @@ function summed(events: readonly AuditEvent[]): AuditedWrite[] {
 
 function tell(written: readonly AuditedWrite[], call: Call<OutputOptions>): void {
   if (written.length === 0) {
-    call.tell('The log has no request that the admission policy would have refused.\n');
+    call.tell('The admission policy would have refused no request in the log.\n');
     return;
   }
   call.out(
@@ -103,7 +105,7 @@ function tell(written: readonly AuditedWrite[], call: Call<OutputOptions>): void
     ),
   );
   call.tell(
-    '\nWith admissionPolicy.mode Deny and scope All these would have been refused. Whom you trust with every hostname belongs into\n' +
-      'admissionPolicy.exceptUsers, or their namespace needs the label doorplate.dev/admission=except.\n',
+    '\nWith admissionPolicy.mode Deny and scope All, these would have been refused. If you trust a user with every hostname, add the user\n' +
+      'to admissionPolicy.exceptUsers, or set the label doorplate.dev/admission=except on the namespace.\n',
   );
 }

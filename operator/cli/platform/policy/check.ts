@@ -50,7 +50,7 @@ export async function check(client: Client, call: Call<ListingOptions>): Promise
   if (data !== undefined) call.out(data);
   else if (call.options.output === 'name') call.out(namesOf(found.map(named)));
   else tell(found, open, call);
-  if (notChecked.length > 0) call.tell(`\nNot checked, since you may not list them: ${notChecked.join(', ')}.\n`);
+  if (notChecked.length > 0) call.tell(`\nNot checked, because you may not list them: ${notChecked.join(', ')}.\n`);
   return open.length > 0 ? exitCodes.Platform : exitCodes.Done;
 }
 
@@ -111,7 +111,7 @@ function writersOf({metadata: {managedFields = []}}: KubeObject): string[] {
 
 function tell(found: readonly FoundObject[], open: readonly FoundObject[], call: Call<ListingOptions>): void {
   if (found.length === 0) {
-    call.tell('Nothing stands that others than Doorplate and cert-manager wrote and the admission policy guards.\n');
+    call.tell('Doorplate and cert-manager wrote all objects that the admission policy guards.\n');
     return;
   }
   call.out(
@@ -122,22 +122,26 @@ function tell(found: readonly FoundObject[], open: readonly FoundObject[], call:
     ),
   );
   if (open.length === 0) return;
-  call.tell('\nWith admissionPolicy.mode Deny and scope All nobody could change these but who may update Accounts.\n');
+  call.tell(
+    '\nWith admissionPolicy.mode Deny and scope All, only users who may update Accounts could change these objects.\n',
+  );
   const [customers, others] = [true, false].map((has) => [
     ...new Set(open.filter(({account}) => (account !== null) === has).map(({namespace}) => namespace)),
   ]) as [string[], string[]];
   if (others.length > 0) call.tell(howToExcept(others));
   if (customers.length > 0) {
     call.tell(
-      `Customers attach their hostnames with CustomDomains instead: ${customers.join(' ')} are of an Account.\n`,
+      `These namespaces belong to an Account: ${customers.join(' ')}. Their customers attach hostnames with CustomDomains instead.\n`,
     );
   }
-  call.tell('Who only creates and deletes is not seen here: kubectl doorplate policy audit, or mode Warn.\n');
+  call.tell(
+    'This list does not show users who only create and delete objects. To find them: kubectl doorplate policy audit, or mode Warn.\n',
+  );
 }
 
 const howToExcept = (
   names: readonly string[],
-): string => `Except who is to go on, before; whoever may write Ingresses there can then have any hostname:
-  all who write in a namespace    kubectl label namespace ${names.join(' ')} doorplate.dev/admission=except
+): string => `Before that, except the writers that must continue. They can then have any hostname:
+  all writers of a namespace      kubectl label namespace ${names.join(' ')} doorplate.dev/admission=except
   a controller, a pipeline        admissionPolicy.exceptUsers, such as system:serviceaccount:NAMESPACE:NAME; exceptGroups
 `;

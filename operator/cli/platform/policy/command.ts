@@ -11,11 +11,11 @@ import {check} from './check.ts';
 export function addPolicy(program: Command, act: Act): void {
   const policy = program
     .command('policy')
-    .description('what the admission policy refuses or would refuse')
+    .description('show what the admission policy refuses or would refuse')
     .helpCommand(false);
   const checks = describe(policy, 'check', {
     summary:
-      'what stands that its writers could change no more where the admission policy denies, and how to except them. Writes nothing',
+      'list objects that their writers could no longer change if the admission policy denied, and how to except the writers. Writes nothing',
     examples: [
       'kubectl doorplate policy check',
       'kubectl doorplate policy check -n team-a',
@@ -30,11 +30,12 @@ export function addPolicy(program: Command, act: Act): void {
     return connected(call.options, call, ({client}) => check(client, call));
   });
   const audits = describe(policy, 'audit', {
-    summary: 'who would have been refused while the policy only audits or warns, out of an audit log of the API server',
+    summary:
+      'list users that the policy would have refused while it only audits or warns, from an audit log of the API server',
     examples: ['kubectl doorplate policy audit audit.log', 'cat audit*.log | kubectl doorplate policy audit - -o json'],
     ends: ['Platform'],
   })
-    .argument('<file>', 'an event of JSON in each line; - is stdin')
+    .argument('<file>', 'audit log with one JSON event in each line; - is stdin')
     .addOption(outputOption(['table']));
   act<OutputOptions>(audits, audit);
 }

@@ -6,7 +6,7 @@ const place = {namespace: 'acme', project: 'docs', standing: undefined};
 
 test('A hostname with an emoji is refused with the ASCII form to write', () => {
   expect(() => withHostnames(['💩.la'], place)).toThrow(
-    /^the CustomDomain docs would be refused: spec\.primary: must be .+ in its ASCII form \(xn--\); write 💩\.la as xn--ls8h\.la, .+ it is accepted$/,
+    /^the CustomDomain docs would be refused: spec\.primary: must be .+ in its ASCII form \(xn--\); write 💩\.la as xn--ls8h\.la, the ASCII form .+ browsers show$/,
   );
 });
 
@@ -38,6 +38,6 @@ test('One without an ASCII form has none named', () => {
 
 test('What has no such character gets no advice', () => {
   expect(() => withHostnames(['my_docs.example.com'], place)).toThrow(
-    /^the CustomDomain docs would be refused: spec\.primary: must be [^;]+; [^;]+; [^;]+ in its ASCII form \(xn--\)$/,
+    /^the CustomDomain docs would be refused: spec\.primary: must be [^;]+ in its ASCII form \(xn--\)$/,
   );
 });

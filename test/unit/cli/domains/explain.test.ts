@@ -115,9 +115,9 @@ const expected: Record<ReasonName, [code: ExitCode, needed: string]> = {
 };
 
 const parties: Record<number, string> = {
-  3: '  Who     (nobody: it is on its way|the certificate authority)\n',
-  4: '  Who     the customer\n',
-  5: '  Who     the platform\n',
+  3: '  Who      (no one: Doorplate continues automatically|the certificate authority)\n',
+  4: '  Who      the customer\n',
+  5: '  Who      the platform\n',
 };
 
 describe('why', () => {
@@ -154,19 +154,19 @@ describe('why', () => {
   });
 
   test.each<[string, string, Partial<HostView>, string | undefined]>([
-    ['awaits its record', 'RecordMissing', {}, '2026-03-08 11:00 UTC: then automatic checks end'],
+    ['awaits its record', 'RecordMissing', {}, '2026-03-08 11:00 UTC: automatic checks end then'],
     ['is not checked any more', 'VerificationExpired', {}, undefined],
     [
       'is served for the grace time',
       'DNSDrifted',
       {phase: 'Live', servedUntil: '2026-03-05T10:00:30Z'},
-      '2026-03-05 10:00 UTC: until then it is served',
+      '2026-03-05 10:00 UTC: it is served until then',
     ],
     [
       'is late with its renewal',
       'RenewalOverdue',
       {phase: 'Live', certificateExpires: '2026-04-01T00:00:00Z'},
-      '2026-04-01 00:00 UTC: then its certificate expires',
+      '2026-04-01 00:00 UTC: its certificate expires then',
     ],
   ])('of one that %s says until when', (_, reason, change, until) => {
     const said = sayExplanation(explainHost(hostWith(reason, change), 7 * 86_400_000), {now, colours: false});
@@ -184,10 +184,10 @@ describe('why', () => {
     const ready = {reason: 'ServiceNotFound', message: 'There is no Service web in this namespace.'};
     const why = explainCondition({kind: 'Project', metadata: {name: 'web', namespace: 'acme'}}, ready);
     expect(sayExplanation(why, {now, colours: false})).toBe(`Project web: ServiceNotFound
-  Seen    The Service that serviceRef names does not exist.
-  Needed  Create it, or correct serviceRef.
-  Who     the customer
-  Says    There is no Service web in this namespace.
+  Found    The Service that serviceRef names does not exist.
+  Needed   Create it, or correct serviceRef.
+  Who      the customer
+  Message  There is no Service web in this namespace.
 `);
   });
 });

@@ -87,7 +87,7 @@ describe('An object that is written while it is handed back', () => {
     const versions = {docs: [domain(apply), domain('kubectl-replace', {resourceVersion: '2'})]};
     expect(await released('docs', {versions, refusals: [conflict]})).toEqual({
       code: 0,
-      told: `${object} is the API's again. Former owner: kubectl-replace.\n`,
+      told: `${object} is returned to the API. Former owner: kubectl-replace.\n`,
       written: [['acme/docs', '2']],
     });
   });
@@ -99,7 +99,11 @@ describe('An object that is written while it is handed back', () => {
   });
 
   test.each<[string, CustomDomain | undefined, RegExp]>([
-    ['another object of that name is there', domain(apply, {uid: 'two'}), /it was deleted, and another one created/],
+    [
+      'another object of that name is there',
+      domain(apply, {uid: 'two'}),
+      /it was deleted, and another one was created/,
+    ],
     ['it is gone', undefined, /is not in the cluster\.$/],
     ['Argo CD wrote it', domain('argocd-controller'), /Argo CD will write it again/],
     [
@@ -117,7 +121,7 @@ describe('An object that is written while it is handed back', () => {
     const versions = {docs: [domain(apply), domain('doorplate-api')]};
     expect(await released('docs', {versions, refusals: [conflict]})).toEqual({
       code: 0,
-      told: `${object} is the API's already.\n`,
+      told: `${object} already belongs to the API.\n`,
       written: [],
     });
   });
@@ -131,12 +135,12 @@ const both = () => ({docs: [domain(apply)], other: [domain(apply, {name: 'other'
 
 describe('Of several objects', () => {
   test.each<[string, Error, string]>([
-    ['may not be written', status(403, 'Forbidden'), 'was not handed back: refused: Forbidden'],
-    ['is refused', status(422, 'Invalid'), 'was not handed back: refused: Invalid'],
+    ['may not be written', status(403, 'Forbidden'), 'was not returned: refused: Forbidden'],
+    ['is refused', status(422, 'Invalid'), 'was not returned: refused: Invalid'],
   ])('one that %s does not keep the next one', async (_, refusal, says) => {
     expect(await released('docs other', {versions: both(), refusals: [refusal]})).toEqual({
       code: 1,
-      told: `${object} ${says}\n${other} is the API's again. Former owner: ${apply}.\n`,
+      told: `${object} ${says}\n${other} is returned to the API. Former owner: ${apply}.\n`,
       written: [['acme/other', '1']],
     });
   });
@@ -150,7 +154,7 @@ describe('Of several objects', () => {
 
 const saved = (name: string, managedFields: ManagedFieldsEntry[]): CustomDomain => domain('x', {name, managedFields});
 const stays = (name: string, why: string): string =>
-  `The CustomDomain ${name} in the namespace acme stays as it is: ${why} when it was saved.\n`;
+  `The CustomDomain ${name} in the namespace acme stays unchanged: ${why} when it was saved.\n`;
 
 describe('Of a backup', () => {
   test('what the API did not own stays as it is, and is named', async () => {
@@ -167,7 +171,7 @@ describe('Of a backup', () => {
         stays('bare', 'the API did not own its spec') +
         stays('asked', 'the API did not own its spec') +
         stays('git', 'its owner was kustomize-controller') +
-        `${object} is the API's again. Former owner: ${apply}.\n`,
+        `${object} is returned to the API. Former owner: ${apply}.\n`,
       written: [['acme/docs', '1']],
     });
   });
@@ -180,7 +184,7 @@ describe('Of a backup', () => {
 
   test('without such objects there is nothing to hand back', async () => {
     const {code, told} = await released('-f owners.json', {file: {kind: 'List', items: []}});
-    expect([code, told]).toEqual([0, 'There is nothing to hand back.\n']);
+    expect([code, told]).toEqual([0, 'There is nothing to return.\n']);
   });
 });
 

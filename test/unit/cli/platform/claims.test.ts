@@ -31,7 +31,7 @@ describe('A list of hostnames and Accounts', () => {
       'docs.example.org,',
     ];
     expect(() => claimsIn(lines.join('\n'), 'list.csv')).toThrow(
-      /^list.csv makes no claims:\nline 2: .*\nline 3: .*\nline 4: "not a name" is no hostname\nline 5: co.uk is a public suffix, and nobody's\nline 6: Account "Acme": .*\nline 7: the hostname is in line 1 already\nline 8: [^\n]*$/,
+      /^list.csv has errors, so no claims are printed:\nline 2: .*\nline 3: .*\nline 4: "not a name" is not a hostname\nline 5: co.uk is a public suffix, which no tenant can own\nline 6: Account "Acme": .*\nline 7: line 1 already has the hostname\nline 8: [^\n]*$/,
     );
   });
 

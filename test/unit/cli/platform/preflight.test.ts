@@ -99,6 +99,6 @@ describe('The command', () => {
   ])('deletes a Pod %s, says why and ends with 1', async (_, state, why) => {
     const {code, told, did} = await preflight(state);
     expect([code, did]).toEqual([1, ['create Pod', 'delete Pod']]);
-    expect(told).toContain(`error: the checks did not end within 5 minutes (${why})\n`);
+    expect(told).toContain(`error: the checks did not finish within 5 minutes (${why})\n`);
   });
 });
