@@ -13,20 +13,20 @@ help: ## this list
 # --- the local cluster: cluster/README.md
 
 .PHONY: tools cluster-up cluster-down image
-tools: ## build Kubernetes and its company into the cache, as far as they are missing (from nothing 10 to 16 min)
+tools: ## build missing tools (Kubernetes and others) into the cache (10 to 16 min from nothing)
 	@cluster/build.sh
 
-cluster-up: ## a real Kubernetes with DNS, an edge and an ACME CA (8 s when `tools` are built)
+cluster-up: ## start a real Kubernetes with DNS, an edge and an ACME CA (8 s if `tools` are built)
 	@cluster/up.sh
 
-cluster-down: ## end it, whatever state it is in
+cluster-down: ## remove the cluster in any state
 	@cluster/down.sh
 
-image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and put it into the cluster when one is up
+image: node_modules/.package-lock.json ## build Doorplate's image (3 s), and import it into a running cluster
 	@cluster/image.sh
 
 .PHONY: release
-release: node_modules/.package-lock.json ## the charts and the image for two processors, with SBOM, checksums and the changelog's notes, into dist/release
+release: node_modules/.package-lock.json ## build the charts and the image for two architectures, with SBOM, checksums and release notes, in dist/release
 	@node test/mutants/full-run.ts
 	@node cluster/release-notes.ts >/dev/null
 	@cluster/release.sh
@@ -36,7 +36,7 @@ release: node_modules/.package-lock.json ## the charts and the image for two pro
 	@node cluster/release-notes.ts >dist/release/notes.md
 
 .PHONY: plugin
-plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and as archives, into dist/plugin (PLUGIN_URL= where they will be downloaded from)
+plugin: node_modules/.package-lock.json ## build kubectl doorplate for npm, krew and as archives, in dist/plugin (PLUGIN_URL=: the download address)
 	@node cluster/plugin.ts
 
 # --- the operator
@@ -44,68 +44,68 @@ plugin: node_modules/.package-lock.json ## kubectl doorplate for npm, krew and a
 modules := node_modules/.package-lock.json
 
 .PHONY: demo dev test controllers nodes floor mutants crds docs check format bench faults models kills load openapi screenshots gitops
-demo: $(modules) ## from a fresh machine to a Live hostname: tools, cluster, image, charts, example; leaves it running
+demo: $(modules) ## go from a fresh machine to a Live hostname: tools, cluster, image, charts, example; the cluster keeps running
 	@cluster/up.sh
 	@cluster/image.sh
 	@node cluster/demo.ts
 
-dev: $(modules) ## the operator from source on the cluster that `make demo` leaves; an edit takes effect in 3 s (ROLE=redirector, INSPECT=1 for a debugger)
+dev: $(modules) ## run the operator from source on the cluster of `make demo`; an edit takes effect in 3 s (ROLE=redirector, INSPECT=1 for a debugger)
 	@INSPECT=$${INSPECT-} cluster/dev.sh $${ROLE:-operator}
 
-test: $(modules) ## all that CI runs; ends with `N passed, N failed` (SUITES="checks unit" for some)
+test: $(modules) ## run all tests of CI; ends with `N passed, N failed` (SUITES="checks unit" for some suites)
 	@cluster/build.sh
 	@test/gitops/install.sh >/dev/null
 	@node test/run.ts $(SUITES)
 
-controllers: $(modules) ## the core suite at an edge by Traefik, and by Contour with Envoy (CONTROLLER=contour for one)
+controllers: $(modules) ## run the core suite with Traefik as the edge, and with Contour and Envoy (CONTROLLER=contour for one)
 	@node test/controllers/run.ts $(CONTROLLER)
 
-nodes: $(modules) ## two nodes with IPv4 and IPv6: each is drained under a constant client, and customers have IPv6 alone (3 min)
+nodes: $(modules) ## test two nodes with IPv4 and IPv6: drain each under a constant client; customers have only IPv6 (3 min)
 	@NODES=2 node test/run.ts nodes
 
-floor: $(modules) ## the suites that need an API server, by the oldest Kubernetes that the chart accepts (6 min; the first time 5 more)
+floor: $(modules) ## run the suites that need an API server on the oldest Kubernetes that the chart accepts (6 min; 5 more the first time)
 	@cluster/build.sh
 	@cache=$$(test/floor/build.sh); DOORPLATE_CACHE=$$cache node test/run.ts crds operator
 
-mutants: $(modules) ## break each guarantee once; its test must fail; records the verdicts (CHANGED=1: only those that `make test` would run)
+mutants: $(modules) ## break each guarantee once and expect its test to fail; records the verdicts (CHANGED=1: only the mutants of `make test`)
 	@cluster/build.sh
 	@test/gitops/install.sh >/dev/null
 	@node test/mutants/run.ts --record $(if $(CHANGED),--changed)
 
-models: $(modules) ## 20,000 random histories of tenants and hostnames each against the models of the rules (RUNS=, HISTORIES=, SEED=)
+models: $(modules) ## check 20,000 random histories of tenants and of hostnames against the models of the rules (RUNS=, HISTORIES=, SEED=)
 	@RUNS=$${RUNS:-20000} HISTORIES=$${HISTORIES:-20000} npm run -s jest -- test/unit/domain/rivals test/unit/domain/histories
 
-kills: $(modules) ## the operator dies at every write in each of three ways (`make test`: one way for each state)
+kills: $(modules) ## kill the operator at every write in each of three ways (`make test`: one way for each state)
 	@cluster/build.sh
 	@DEATHS=all npm run -s jest -- test/operator/kills
 
-load: $(modules) ## 100,000 requests at ten times the limit (`make test`: 20,000)
+load: $(modules) ## send 100,000 requests at ten times the limit (`make test`: 20,000)
 	@cluster/build.sh
 	@REQUESTS=$${REQUESTS:-100000} npm run -s jest -- test/load
 
-screenshots: $(modules) ## images of every state of the page in two themes and three widths, into dist/screenshots
+screenshots: $(modules) ## write images of every state of the page in two themes and three widths to dist/screenshots
 	@cluster/build.sh
 	@SCREENSHOTS=1 npm run -s jest -- test/page
 
-openapi: $(modules) ## 100 examples for each operation of the API by schemathesis (EXAMPLES=, `make test`: 6)
+openapi: $(modules) ## test each operation of the API with 100 examples of schemathesis (EXAMPLES=, `make test`: 6)
 	@cluster/build.sh
 	@EXAMPLES=$${EXAMPLES:-100} npm run -s jest -- test/api/schemathesis
 
-gitops: $(modules) ## Doorplate installed, upgraded and uninstalled by the libraries of Flux and Argo CD (first build: 2 min)
+gitops: $(modules) ## install, upgrade and uninstall Doorplate with the libraries of Flux and Argo CD (first build: 2 min)
 	@cluster/build.sh
 	@npm run -s jest -- test/installers
 
-faults: $(modules) ## a million random and mutated DNS packets through the decoder (PACKETS=, SEED=)
+faults: $(modules) ## decode a million random and mutated DNS packets (PACKETS=, SEED=)
 	@node --max-old-space-size=64 test/fuzz/run.ts
 
-bench: $(modules) ## what is promised in figures, beside peers (ROW=P1,P3 for some rows, LONG=1 for the large sizes, ROW=help)
+bench: $(modules) ## measure the promised figures and those of peers (ROW=P1,P3 for some rows, LONG=1 for the large sizes, ROW=help)
 	@cluster/build.sh
 	@node test/bench/run.ts $(ROW)
 
 format: $(modules) ## format all TypeScript (120 columns)
 	@oxfmt
 
-check: $(modules) ## types, lint, format, generated files, does every mutant still apply: a few seconds
+check: $(modules) ## check types, lint, format, generated files, and that every mutant applies (a few seconds)
 	@node test/run.ts checks
 
 crds: $(modules) ## write crds/, the chart's copies and the generated pages and pictures of docs/, and the testdata of the health checks

@@ -38,7 +38,7 @@ export interface ClusterEnv {
 
 /** Throws with the remedy when no cluster was brought up. */
 export function env(): ClusterEnv {
-  if (!existsSync(envFile)) throw new Error('no cluster runs for this checkout: make cluster-up');
+  if (!existsSync(envFile)) throw new Error('no cluster runs for this checkout. Start it: make cluster-up');
   return JSON.parse(readFileSync(envFile, 'utf8')) as ClusterEnv;
 }
 

@@ -76,7 +76,7 @@ async function platformToken(namespace: string): Promise<string> {
 /** A link to the page, as the platform's backend asks for it. */
 export async function makeLink(namespace: string, body: object): Promise<string> {
   const token = await platformToken(namespace);
-  return eventually('the API makes a link', async () => {
+  return eventually('the API creates a link', async () => {
     const {status, json} = await ask('/v1/sessions', {
       method: 'POST',
       key: token,
@@ -112,17 +112,20 @@ export async function showPage({show, assert}: Stage, namespace: string, project
   );
   assert(
     signedIn.status === 200 && signedIn.json.namespace === namespace,
-    `the link signs in to the page, for the namespace ${namespace} alone`,
+    `the link signs in to the page, only for the namespace ${namespace}`,
   );
   assert((await follow()).status === 401, 'and it works once');
   const domains = await ask(`/v1/projects/${project}/domains`, {headers: {cookie}});
-  assert(domains.status === 200 && domains.json.hosts.length > 0, 'with its cookie the page reads what the API has');
+  assert(
+    domains.status === 200 && domains.json.hosts.length > 0,
+    'with its cookie, the page reads the domains from the API',
+  );
   const stolen = await ask('/v1/projects/none/domains', {
     method: 'POST',
     body: {hostname: 'x.example.com'},
     headers: {cookie, origin: 'https://evil.example'},
   });
-  assert(stolen.status === 403 && stolen.json.type.endsWith('cross-site'), 'and another site can do nothing with it');
+  assert(stolen.status === 403 && stolen.json.type.endsWith('cross-site'), 'another site cannot use the cookie');
   return makeLink(namespace, {project, scopes: ['domains:read', 'domains:write', 'keys:write']});
 }
 
@@ -150,7 +153,7 @@ export async function driveOverLimit({show, assert}: Stage): Promise<() => Promi
   );
   assert(
     last.status === 429 && last.headers['x-ratelimit-remaining'] === '0' && last.headers['x-ratelimit-limit'] === '60',
-    'the plan free has 60 requests a minute; the next is refused, and told when to come again',
+    'the plan free has 60 requests a minute; the API refuses the next one and returns Retry-After',
   );
   const again = Date.now() + Number(last.headers['retry-after']) * 1000;
   return async () => {
@@ -193,15 +196,15 @@ export async function showApi(
   });
   assert(refused.status === 409 && refused.json.type.endsWith('managed-elsewhere'), refused.json.detail);
   const verify = await told(`/v1/projects/${project}/domains/${primary}/verify`, {method: 'POST'});
-  assert(verify.status === 202, 'Verify is possible whoever owns the object');
+  assert(verify.status === 202, 'Verify works for objects that kubectl owns, too');
   const made = await told('/v1/keys', {method: 'POST', body: {name: 'temporary', scopes: ['domains:read']}});
-  assert(made.status === 201 || made.status === 200, 'a key with fewer scopes is made by the API');
+  assert(made.status === 201 || made.status === 200, 'the API creates a key with fewer scopes');
   const gone = await told('/v1/keys/temporary', {method: 'DELETE'});
   assert(gone.status === 204, 'and revoked');
   const missing = await told('/v1/projects/nobodys');
   assert(
     missing.status === 404 && missing.headers['content-type'] === 'application/problem+json',
-    'what is not there is a problem (RFC 9457), with the same headers',
+    'a missing object is a problem (RFC 9457) with the same headers',
   );
   return key;
 }

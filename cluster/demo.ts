@@ -38,7 +38,7 @@ const show = (text: string) =>
   );
 
 function assert(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`not as it should be: ${what}`);
+  if (!holds) throw new Error(`check failed: ${what}`);
   console.log(`${seconds()} ${color(32, 'ok')} ${what}`);
 }
 
@@ -46,7 +46,7 @@ const [namespace, name] = ['acme', 'docs'];
 const [primary, source, apex] = ['docs.customer.test', 'old.customer.test', 'customer.test'];
 
 async function demo(): Promise<void> {
-  step('Doorplate is installed by its charts');
+  step('Helm installs Doorplate from its charts');
   await install();
   show(await kubectl(['get', 'pods', '-n', 'doorplate-system']));
 
@@ -76,15 +76,13 @@ async function demo(): Promise<void> {
   show(await kubectl(['get', 'project', '-n', namespace, name]));
   const target = (await kubectl(['get', 'project', '-n', namespace, name, '-o', 'jsonpath={.status.host}'])).trim();
   const ca = await acmeRoot();
-  const home = await eventually('the default host answers', async () => {
+  const home = await eventually('the default hostname answers', async () => {
     const r = await fetchEdge(`https://${target}/`, {ca});
     return r.status === 200 && r;
   });
-  assert(home.body.includes('hello'), `https://${target}/ answers 200 with its own certificate: the default host`);
+  assert(home.body.includes('hello'), `https://${target}/ answers 200 with its own certificate: the default hostname`);
 
-  step(
-    'The customer attaches two hostnames of their own (examples/demo/custom-domain.yaml); the DNS records are still missing',
-  );
+  step('The customer attaches two hostnames (examples/demo/custom-domain.yaml); the DNS records are still missing');
   const phases = new Map<string, string[]>();
   const watching = new AbortController();
   const cache = new Cache<CustomDomain, CustomDomain>(adminClient(), customDomains, {namespace});
@@ -112,7 +110,10 @@ async function demo(): Promise<void> {
   const early = JSON.parse(await kubectl(['get', 'certificates', '-A', '-o', 'json'])) as {
     items: {spec: {dnsNames: string[]}}[];
   };
-  assert(!early.items.some((c) => c.spec.dnsNames.includes(primary)), 'no certificate is ordered before that');
+  assert(
+    !early.items.some((c) => c.spec.dnsNames.includes(primary)),
+    'no certificate is ordered before the record exists',
+  );
 
   step('The customer creates the records at their DNS provider');
   const records = ['docs', 'old'].map((label) => `${label} IN CNAME ${target}.`);
@@ -121,7 +122,7 @@ async function demo(): Promise<void> {
   await kubectl(['wait', 'customdomain', '-n', namespace, name, '--for=condition=Ready', '--timeout=180s'], {
     timeoutMs: 190_000,
   });
-  await eventually('the watch has told the last phases', async () =>
+  await eventually('the watch reports the last phases', async () =>
     [primary, source].every((h) => phases.get(h)?.at(-1) === 'Live'),
   );
   for (const host of [primary, source]) {
@@ -133,7 +134,7 @@ async function demo(): Promise<void> {
   watching.abort();
   show(await kubectl(['get', 'customdomains', '-n', namespace]));
 
-  step('Live means seen: what the edge presents and answers');
+  step('Live is verified: the edge presents the issued certificates and answers');
   const domain = cache.get(`${namespace}/${name}`)!;
   for (const [host, where] of [
     [primary, namespace],
@@ -143,7 +144,7 @@ async function demo(): Promise<void> {
     const {trusted, sha256} = await presented(host, ca);
     assert(
       trusted && sha256 === (await issuedLeaf(where, certificate)),
-      `${host}: the leaf is the one in the CertificateRequest, and chains to the CA's root`,
+      `${host}: the certificate is the one in the CertificateRequest, and chains to the CA's root`,
     );
   }
   const page = await fetchEdge(`https://${primary}/`, {ca});
@@ -167,7 +168,7 @@ async function demo(): Promise<void> {
   );
 
   step(
-    `The customer adds the apex ${apex} as another redirect (examples/demo/apex.yaml); a CAA record of theirs names another CA`,
+    `The customer adds the apex ${apex} as another redirect (examples/demo/apex.yaml); the customer's CAA record names another CA`,
   );
   await apply(readFileSync(`${root}examples/demo/apex.yaml`, 'utf8'));
   const shown = await eventually('the records of the apex are shown', async () => {
@@ -184,7 +185,7 @@ async function demo(): Promise<void> {
   );
   assert(
     shown.map((r) => r.type).join() === 'ALIAS,TXT',
-    'no CNAME can stand at an apex: an ALIAS, seen as the addresses of the edge, and a TXT, because addresses prove no tenant',
+    'an apex cannot have a CNAME: it needs an ALIAS to the edge, and a TXT record, because addresses do not verify a tenant',
   );
   const token = shown.find((r) => r.type === 'TXT')?.value ?? '';
   const atApex = (ca_: string) => [
@@ -213,7 +214,7 @@ async function demo(): Promise<void> {
   };
   assert(
     blocked.phase === 'Verified' && !ordered.items.some((c) => c.spec.dnsNames.includes(apex)),
-    'it is proven, and no certificate is ordered: the CA would refuse',
+    'it is verified, but no certificate is ordered: the CA would refuse',
   );
   await setZone('customer.test', atApex('pebble.letsencrypt.org'));
   await kubectl([
@@ -232,13 +233,13 @@ async function demo(): Promise<void> {
   });
   assert(bare.location === `https://${primary}/a?b`, `GET  https://${apex}/a?b -> ${bare.status} ${bare.location}`);
 
-  step(`A stranger, with an account and a project of their own, claims ${primary} too (examples/demo/stranger.yaml)`);
+  step(`Another tenant, with its own account and project, claims ${primary}, too (examples/demo/stranger.yaml)`);
   await kubectl(['delete', 'customdomain', '-n', 'mallory', 'theirs', '--ignore-not-found', '--timeout=60s']);
   await apply(readFileSync(`${root}examples/demo/stranger.yaml`, 'utf8'));
   const version = () =>
     kubectl(['get', 'customdomain', '-n', namespace, name, '-o', 'jsonpath={.metadata.resourceVersion}']);
   const untouched = await version();
-  const refused = await eventually('the stranger is told what is missing', async () => {
+  const refused = await eventually('the other tenant sees what is missing', async () => {
     const {
       items: [theirs],
     } = JSON.parse(await kubectl(['get', 'customdomains', '-n', 'mallory', '-o', 'json'])) as {items: CustomDomain[]};
@@ -249,7 +250,7 @@ async function demo(): Promise<void> {
   show(refused.message);
   assert(
     refused.phase === 'AwaitingVerification' && !JSON.stringify(refused).includes('acme/'),
-    'it awaits a proof, as any hostname does, and learns nothing of who holds it',
+    'it awaits verification like any hostname, and does not show the owner',
   );
   const route = {
     apiVersion: 'networking.k8s.io/v1',
@@ -272,7 +273,7 @@ async function demo(): Promise<void> {
   show(denied.replace(/^.*denied request: /s, ''));
   assert(
     denied.includes('only Doorplate writes Ingress'),
-    'with the role admin in their namespace they can write no Ingress for it either: the admission policy',
+    'the role admin in the namespace of the other tenant cannot write an Ingress for it: the admission policy refuses',
   );
   show(await kubectl(['get', 'domainclaims', primary, source]));
   const still = await fetchEdge(`https://${primary}/`, {ca});
@@ -281,7 +282,7 @@ async function demo(): Promise<void> {
     `${primary} is served as before, and its CustomDomain was not written`,
   );
 
-  step(`The customer's programs use the API, https://${apiHost}, by a key`);
+  step(`The customer's programs use the API, https://${apiHost}, with a key`);
   await servedAgain();
   const key = await showApi({show, assert}, namespace, name, primary);
 
@@ -296,22 +297,22 @@ async function demo(): Promise<void> {
   const link = await showPage({show, assert}, namespace, 'shop');
 
   const {edgeHttps, edgeHttp} = env();
-  step('It is yours to look at:');
-  show(`. .cluster/env                                    # kubectl and helm, and where they find the cluster
+  step('Try these commands:');
+  show(`. .cluster/env                                    # kubectl, helm and the address of the cluster
 kubectl get doorplate -A
 kubectl describe customdomain -n ${namespace} ${name}
 kubectl get customdomain -n ${namespace} ${name} -o yaml
 kubectl logs -n doorplate-system deploy/doorplate-operator
-kubectl delete customdomain -n ${namespace} ${name}    # traffic stops at once
-cluster/dns.sh show customer.test                 # the customer's DNS; \`set\` changes it
+kubectl delete customdomain -n ${namespace} ${name}    # traffic stops immediately
+cluster/dns.sh show customer.test                 # the customer's DNS; change it with \`set\`
 curl -k --connect-to ::${edgeHttps} https://${primary}/
 curl -k --connect-to ::${edgeHttps} -i 'https://${source}/a/b?c=d'
 curl --connect-to ::${edgeHttp} -i http://${primary}/
 curl -k --connect-to ::${edgeHttps} -i https://${apiHost}/v1/projects/${name}/domains -H 'Authorization: Bearer ${key}'
 curl -k --connect-to ::${edgeHttps} https://${apiHost}/docs        # the API's reference; /openapi.json for programs
 chromium --ignore-certificate-errors --user-data-dir=/tmp/doorplate-page --host-resolver-rules='MAP * ${edgeHttps}' '${link}'
-                                                  # the page; the link works once, within five minutes. It also takes the key above
-make cluster-down                                 # the end of it`);
+                                                  # the page; the link works once, within five minutes. The key above works, too
+make cluster-down                                 # remove the cluster`);
   console.log(`\n${seconds()} ${color(32, 'the demo holds')}`);
 }
 
@@ -325,6 +326,6 @@ try {
   } catch {
     /* no cluster */
   }
-  console.error('See also: kubectl logs -n doorplate-system deploy/doorplate-operator; cluster/README.md');
+  console.error('To find the cause: kubectl logs -n doorplate-system deploy/doorplate-operator; cluster/README.md');
   process.exit(1);
 }

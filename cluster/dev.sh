@@ -7,9 +7,9 @@
 role=${1:-operator} namespace=doorplate-system
 case $role in operator | redirector) ;; *) sed -n '2,5s/^# \?//p' "$0"; exit 2 ;; esac
 export KUBECONFIG=$STATE/kubeconfig
-init_pid >/dev/null || die "no cluster runs: make demo, then again"
+init_pid >/dev/null || die "no cluster runs. Run make demo, then this command again"
 deployment=doorplate-$role
-replicas=$(kubectl get deployment -n "$namespace" "$deployment" -o 'jsonpath={.spec.replicas}') || die "Doorplate is not installed: make demo, then again"
+replicas=$(kubectl get deployment -n "$namespace" "$deployment" -o 'jsonpath={.spec.replicas}') || die "Doorplate is not installed. Run make demo, then this command again"
 
 work=$STATE/dev
 mkdir -p "$work"
@@ -42,7 +42,7 @@ if [ -n "${INSPECT-}" ]; then
   forward="$! $(jobs -p | head -1)"
   say "a debugger can attach to 127.0.0.1:9229"
 fi
-say "$deployment from source: edit operator/, and it restarts. Ctrl-C ends it"
+say "$deployment runs from source: an edit in operator/ restarts it. Stop it with Ctrl-C"
 cd "$ROOT"
 "$HERE/enter.sh" unshare --mount sh -c 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"' sh "$work/resolv.conf" \
   env DOORPLATE_CONFIG="$work/config.yaml" KUBECONFIG="$work/kubeconfig" POD_NAMESPACE="$namespace" POD_NAME="dev-$(hostname)" \

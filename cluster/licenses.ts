@@ -62,11 +62,11 @@ export function licenseTexts(packages: readonly Licensed[]): string {
   const byName = new Map(packages.map((p) => [`${p.name} ${p.version}`, p]));
   const sorted = [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const without = sorted.filter(([, {text}]) => !text).map(([name]) => name);
-  if (without.length > 0) throw new Error(`packages without a licence text: ${without.join(', ')}`);
+  if (without.length > 0) throw new Error(`packages without a license text: ${without.join(', ')}`);
   const parts = sorted.map(
     ([name, {identifier, text}]) => `${name}${identifier ? ` (${identifier})` : ''}\n\n${text}\n`,
   );
-  return ['The licences of the packages that this program contains.\n', ...parts].join(`\n${'-'.repeat(80)}\n\n`);
+  return ['The licenses of the packages that this program contains.\n', ...parts].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** The folder of a package that Vite lists by name and version. Throws if another version is there. */

@@ -1,6 +1,6 @@
 # Sourced: what the cluster needs of the machine. What is missing is named with its remedy; on Debian as root it is installed.
 . "$HERE/packages.sh"
-[ "$(uname -s)" = Linux ] || die "this needs Linux; use a virtual machine"
+[ "$(uname -s)" = Linux ] || die "this needs Linux. Use a virtual machine"
 [ "$(id -u)" = 0 ] || die "root is needed (namespaces, mounts, a kubelet): sudo make ..."
 
 declare -A package=(
@@ -17,8 +17,8 @@ missing() { # as lacking, and only a static busybox can stand alone in an image
 }
 packages=$(missing) || install_packages "$packages" missing
 
-unshare --net --mount --pid --fork --mount-proc true 2>/dev/null || die "namespaces cannot be made here: CAP_SYS_ADMIN is needed
+unshare --net --mount --pid --fork --mount-proc true 2>/dev/null || die "namespaces cannot be created here: CAP_SYS_ADMIN is needed
   (in a container: start it with --privileged --cgroupns=host)"
-unshare --net ip link add name probe type bridge 2>/dev/null || die "a bridge cannot be made here: CAP_NET_ADMIN and the kernel's module bridge are needed (modprobe bridge br_netfilter)"
-unshare --net iptables -w -t nat -L -n >/dev/null 2>&1 || die "iptables does not work here: the kernel's modules ip_tables and iptable_nat (or nf_tables) are needed"
-[ -w /sys/fs/cgroup ] || [ -w /sys/fs/cgroup/memory ] || die "/sys/fs/cgroup is read-only: the kubelet makes cgroups there (in a container: --privileged)"
+unshare --net ip link add name probe type bridge 2>/dev/null || die "a bridge cannot be created here: CAP_NET_ADMIN and the kernel's module bridge are needed (modprobe bridge br_netfilter)"
+unshare --net iptables -w -t nat -L -n >/dev/null 2>&1 || die "iptables does not work here. Load the kernel's modules ip_tables and iptable_nat (or nf_tables)"
+[ -w /sys/fs/cgroup ] || [ -w /sys/fs/cgroup/memory ] || die "/sys/fs/cgroup is read-only, but the kubelet creates cgroups there. In a container, use --privileged"

@@ -12,7 +12,7 @@ import packageJson from '../package.json' with {type: 'json'};
 export function notesOf(changelog: string, version: string, repository: string): string {
   const sections = changelog.split(/^(?=## |\[[^\]]+\]: )/m);
   const section = sections.find((text) => text.startsWith(`## [${version}] `));
-  if (section === undefined) throw new Error(`CHANGELOG.md has no section "## [${version}] - DATE": write it first`);
+  if (section === undefined) throw new Error(`CHANGELOG.md has no section "## [${version}] - DATE". Write it first`);
   const [, ...lines] = section.split('\n');
   // GitHub shows each line break of a release's notes.
   const text = lines.join('\n').replaceAll(/\n {2}(?=\S)/g, ' ');

@@ -21,7 +21,7 @@ mkdir -p "$STORAGE"
 release_base amd64 arm64
 base="the official image $BASE"
 [ "$base_name" = "$BASE" ] || base="a stand-in for $BASE, of Debian packages and the npm package node: do not publish this image"
-revision=$(git rev-parse HEAD) || die "a release names its commit, and this folder has no history: git clone"
+revision=$(git rev-parse HEAD) || die "a release names its commit, but this folder has no history. Use a git clone"
 source=$(node_modules/.bin/node -p "require('./package.json').repository.url.replace(/^git\\+|\\.git\$/g, '')")
 
 # build_for ARCH: adds the image for a processor to the manifest. The host has built the bundle, which takes the place of the stage. The

@@ -68,7 +68,7 @@ function run(
     });
     children.add(child);
     const limit = setTimeout(() => {
-      say(`FAILED: ${command} ${args.slice(0, 4).join(' ')} has not ended within ${longestMs / 60_000} minutes`);
+      say(`FAILED: ${command} ${args.slice(0, 4).join(' ')} did not end within ${longestMs / 60_000} minutes`);
       child.kill('SIGKILL');
       // Whoever it has started may keep them open.
       for (const stream of [child.stdout, child.stderr]) stream?.destroy();
@@ -267,7 +267,7 @@ const suites: Suite[] = [
         command('types', [bin('tsc'), '--noEmit']),
         command('types of the page', [bin('tsc'), '--noEmit', '-p', 'dashboard']),
         command('the page is built', [bin('vite'), 'build', 'dashboard', '--logLevel', 'warn']),
-        command('the docs are built, and no link is dead', [bin('vitepress'), 'build', 'docs']),
+        command('the docs build, and no link is broken', [bin('vitepress'), 'build', 'docs']),
         command('lint', [bin('oxlint'), '--deny-warnings']),
         command('formatted: else `make format`', [bin('oxfmt'), '--check']),
         command('generated files are in step', [node, 'operator/generate/generate.ts', '--check']),
@@ -350,7 +350,7 @@ const suites: Suite[] = [
       all(
         command('every reason came up', [node, 'test/reasons.ts', scratch]),
         command('tools that wait understand every status that was written', [node, 'test/gitops/written.ts']),
-        command('the operator did nothing that it should not', [node, 'test/invariants.ts']),
+        command('the operator sent no unexpected request', [node, 'test/invariants.ts']),
       ),
   },
   // It sets other records than the demo, whose objects it changes.
@@ -358,7 +358,7 @@ const suites: Suite[] = [
     name: 'examples',
     after: ['log'],
     cluster: true,
-    run: command('examples/kind/story.sh, the half that needs no Docker, ends with a Live hostname', [
+    run: command('examples/kind/story.sh, the part without Docker, ends with a Live hostname', [
       'bash',
       '-c',
       '. .cluster/env; DOORPLATE_IMAGE=localhost/doorplate:$(cat dist/image.tag) EDGE_HTTPS=$DOORPLATE_EDGE_HTTPS ' +
@@ -374,7 +374,7 @@ const suites: Suite[] = [
   {
     name: 'evidence',
     after: ['load', 'crds', 'uninstall'],
-    run: command('what the docs name has passed', [
+    run: command('every test that the docs name passed', [
       node,
       'test/evidence.ts',
       scratch,
@@ -402,7 +402,7 @@ async function main(): Promise<number> {
   if (wanted.some((s) => s.cluster)) {
     say('the cluster and the image');
     if ((await run('cluster/up.sh', [])) !== 0 || (await run('cluster/image.sh', [])) !== 0) {
-      givenUp = 'the cluster could not be started: see above, and cluster/README.md';
+      givenUp = 'the cluster could not be started: see the lines above and cluster/README.md';
       say(`FAILED: ${givenUp}`);
     } else usage.watch('cluster itself', clusterGroup());
   }

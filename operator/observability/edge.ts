@@ -11,7 +11,7 @@ export const eventOfEdge = ({edge, isFaulty, why}: EdgeNews): Omit<EventRecord, 
         action: 'Probe',
         note:
           `The edge at ${edge} does not serve the Live hostnames that were probed there (${why}). Their routes stay. ` +
-          'Bring the address back, or remove it from the edge. Until then, the condition Live of each hostname becomes False.',
+          'Repair the address, or remove it from the edge. Until then, the condition Live of each hostname becomes False.',
       }
     : {
         type: 'Normal',

@@ -17,7 +17,7 @@ export function healthServer(p: {
     const health = p.health();
     switch (req.url?.split('?')[0]) {
       case '/healthz':
-        reply(health.live ? 200 : 500, health.live ? 'ok\n' : 'the event loop stands still\n');
+        reply(health.live ? 200 : 500, health.live ? 'ok\n' : 'the event loop is blocked\n');
         break;
       case '/readyz':
         reply(
@@ -32,7 +32,7 @@ export function healthServer(p: {
         );
         break;
       default:
-        reply(404, 'there are /healthz, /readyz and /metrics\n');
+        reply(404, 'the paths are /healthz, /readyz and /metrics\n');
     }
   });
   answerBrokenRequests(server, ({status, detail}) => ({

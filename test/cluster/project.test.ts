@@ -28,7 +28,7 @@ test('a Project is served at its default host with a certificate of its own, and
   const project = await tenant.getProject('web');
   expect(project?.status?.url).toBe(`https://${tenant.target}`);
   await eventually(
-    'the default host answers',
+    'the default hostname answers',
     async () => (await fetchEdge(`https://${tenant.target}/`, {ca})).status === 200,
   );
   expect(await presented(tenant.target, ca)).toMatchObject({trusted: true, subject: `DNS:${tenant.target}`});

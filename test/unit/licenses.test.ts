@@ -27,7 +27,7 @@ describe('The licences of a bundle', () => {
       {name: 'a', version: '1', identifier: 'MIT', text: 'A'},
       {name: 'b', version: '2', identifier: 'BUSL-1.1'},
     ];
-    expect(() => licenseTexts(packages)).toThrow('packages without a licence text: b 2');
+    expect(() => licenseTexts(packages)).toThrow('packages without a license text: b 2');
     expect(licenseTexts(packages.slice(0, 1))).toMatch(/\na 1 \(MIT\)\n\nA\n$/);
   });
 });

@@ -170,7 +170,7 @@ describe('why', () => {
     ],
   ])('of one that %s says until when', (_, reason, change, until) => {
     const said = sayExplanation(explainHost(hostWith(reason, change), 7 * 86_400_000), {now, colours: false});
-    expect(/^ {2}Until {3}(.*)$/m.exec(said)?.[1]).toEqual(until);
+    expect(/^ {2}Until {4}(.*)$/m.exec(said)?.[1]).toEqual(until);
   });
 
   test('has who must act as status has it, whatever is usual for the reason', () => {
