@@ -226,10 +226,10 @@ describe('kubectl doorplate key create', () => {
       'as nobody',
       () => kubeconfig('nobody', server.kubeconfig({token: 'expired'})),
       [],
-      'the API server does not know who you are: log in again',
+      'the API server does not know you: log in again',
     ],
     ['with another context than there is', () => editor, ['--context', 'none'], 'the kubeconfig has no context none'],
-    ['without a kubeconfig', () => '', [], 'there is no kubeconfig: name one by --kubeconfig or KUBECONFIG'],
+    ['without a kubeconfig', () => '', [], 'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG'],
     [
       'with a kubeconfig that is not there',
       () => editor,

@@ -552,7 +552,7 @@ describe('A check of', () => {
       {
         reason: 'NameServersDisagree',
         message: expect.stringContaining(
-          'docs.split.test has the right record at ns1.test (127.0.0.51), and not at ns2.test (127.0.0.52): the name servers of split.test have different versions',
+          'docs.split.test has the right record at ns1.test (127.0.0.51), but not at ns2.test (127.0.0.52): the name servers of split.test have different versions',
         ),
       },
     ],

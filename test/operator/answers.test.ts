@@ -263,7 +263,7 @@ describe("A tenant's share of the account's budget", () => {
     await expectHost(greedy, others[3]!, 'Verified IssuanceQueued');
     const modest = await attached();
     await expectHost(modest.customer, modest.www, 'Verified IssuanceQueued');
-    expect((await modest.customer.domain('web'))?.status?.hosts?.[0]?.message).toContain('in place 1 ');
+    expect((await modest.customer.domain('web'))?.status?.hosts?.[0]?.message).toContain('at position 1 ');
   });
 });
 
