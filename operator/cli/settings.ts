@@ -44,7 +44,7 @@ export async function requiredSettings(client: Client, place: string): Promise<S
   const settings = await publishedSettings(client, place);
   if (settings) return settings;
   throw new CommandError(
-    `the platform's settings could not be read: there is no ConfigMap ${place}, or you may not read it. ` +
+    `the platform's settings could not be read: the ConfigMap ${place} is missing, or you may not read it. ` +
       "Name your platform's ConfigMap (--settings NAMESPACE/NAME)",
   );
 }

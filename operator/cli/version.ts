@@ -31,7 +31,7 @@ export function addVersion(program: Command, act: Act): void {
     if (options.client) return;
     if (server === undefined)
       tell(
-        `The server's version is unknown: there is no ConfigMap ${options.settings}, or you may not read it. ` +
+        `The server's version is unknown: the ConfigMap ${options.settings} is missing, or you may not read it. ` +
           "Name your platform's ConfigMap (--settings NAMESPACE/NAME).\n",
       );
     else if (isText) out(`Server: ${server}\n`);

@@ -57,7 +57,11 @@ async function caaAt(
     if (reply.kind === 'Failure') return {failure: {name: asked, failure: reply.failure, detail: reply.detail}};
     if (isReferral(reply))
       return {
-        failure: {name: asked, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'},
+        failure: {
+          name: asked,
+          failure: 'Other',
+          detail: 'answered with a referral, because it does not resolve names recursively',
+        },
       };
     // An unread record could be the one that forbids issuing.
     if (reply.cut)

@@ -52,7 +52,11 @@ export function read(
   if (opts.authoritative && !reply.aa)
     return {...nothing, failure: 'NotAuthoritative', detail: 'does not answer with authority for the name'};
   if (!opts.authoritative && isReferral(reply))
-    return {...nothing, failure: 'Other', detail: 'answered with a referral: it does not resolve for others'};
+    return {
+      ...nothing,
+      failure: 'Other',
+      detail: 'answered with a referral, because it does not resolve names recursively',
+    };
 
   const at = (type: string) => reply.answers.filter((record) => record.type === type && record.name === name);
   const [cname, a, aaaa, txt] = [at('CNAME'), at('A'), at('AAAA'), at('TXT')];

@@ -270,7 +270,7 @@ function withinTime<T>(
 function stopped({question: {name, type}}: Exchange, signal: AbortSignal): WireError {
   const timedOut = (signal.reason as {name?: unknown} | undefined)?.name === 'TimeoutError';
   return timedOut
-    ? new WireError('Timeout', `no answer to ${type} of ${name} in the time there was for everything`)
+    ? new WireError('Timeout', `no answer to ${type} of ${name} within the time limit for all queries`)
     : new WireError('Other', 'stopped');
 }
 

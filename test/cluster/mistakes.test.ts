@@ -192,7 +192,7 @@ describe('what the platform removes by mistake', () => {
     await gone.attach('site', gone.host('www'));
     await gone.wait('site', 'Verified');
     await kubectl(['delete', 'project/web', '-n', gone.namespace]);
-    await expectSaid(gone, 'site', 'ProjectNotFound', 'There is no Project web in this namespace. Create it.');
+    await expectSaid(gone, 'site', 'ProjectNotFound', 'The namespace has no Project web. Create it.');
     await apply([gone.project('web', {defaultHost: 'Disabled'})]);
     await gone.wait('site', 'Ready');
   });

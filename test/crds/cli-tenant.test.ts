@@ -314,7 +314,7 @@ describe('A tenant', () => {
 
 Project docs: Pending
   Found    It was created just now. Doorplate checks it next.
-  Needed   The message says what to do.
+  Needed   The message names the next step.
   Who      no one: Doorplate continues automatically
   Message  It was created just now. Doorplate checks it next.
 `);

@@ -627,8 +627,8 @@ describe('A check of', () => {
         reason: 'AuthoritativeFailure',
         message:
           'docs.resolved.test could not be checked: the name servers of resolved.test, recursor.test (127.0.0.61), answered without ' +
-          'authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider that ' +
-          'has the zone, or ask the provider to add the zone to these servers. Required: CNAME docs -> ' +
+          'authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider ' +
+          'that has the zone. Or ask the provider to add the zone to these servers. Required: CNAME docs -> ' +
           `${target} (TTL 3600) in the zone resolved.test.`,
       },
     ],

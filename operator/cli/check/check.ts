@@ -69,7 +69,7 @@ async function onlyProject({client, namespace}: Connection): Promise<string> {
   if (only !== undefined && more.length === 0) return only;
   throw new UsageError(
     only === undefined
-      ? `there is no Project in the namespace ${namespace}: name the one that will be (--project)`
+      ? `the namespace ${namespace} has no Project: name the future Project (--project)`
       : `name the project (--project): ${names.join(', ')}`,
   );
 }

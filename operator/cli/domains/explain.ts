@@ -30,7 +30,7 @@ export interface Explanation extends ReportedObject {
 
 /** An unknown reason comes from a newer Doorplate: its message explains it. */
 const of = (reason: string, message: string): {means: string; remedy: string} =>
-  reasons[reason as ReasonName] ?? {means: message, remedy: 'The message says what to do.'};
+  reasons[reason as ReasonName] ?? {means: message, remedy: 'The message names the next step.'};
 
 /** "(Verify)" is a button of the page; here it is a command. */
 const byCommand = (remedy: string, {namespace, customDomain}: Pick<Attached, 'namespace' | 'customDomain'>): string =>

@@ -148,7 +148,7 @@ async function release(
     if (!current) return {isDone: false, says: 'is not in the cluster.'};
     uid ??= current.metadata.uid;
     if (current.metadata.uid !== uid)
-      return {isDone: false, says: 'was not returned: it was deleted, and another one was created. Check that one.'};
+      return {isDone: false, says: 'was not returned: another object replaced it. Check the new object.'};
     const owners = ownersOf(current);
     const former = formerOwners(owners).join(', ');
     if (former === '' && otherManager(owners) === undefined) return {isDone: true, says: 'already belongs to the API.'};

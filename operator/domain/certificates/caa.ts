@@ -126,7 +126,7 @@ function blocked(
   function customersRemedy(): string {
     if (!within(of, registered)) {
       return (
-        `That record belongs to the owner of ${at}; a CAA record at ${registered} takes ` +
+        `The owner of ${at} controls that record; a CAA record at ${registered} takes ` +
         `precedence. Add ${lacking ?? `CAA 0 issue "${ca.identities[0]}"`} at ${registered}.`
       );
     }

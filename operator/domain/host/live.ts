@@ -169,7 +169,7 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
     : 'Switch the CDN off for this name, so that visitors reach this platform directly';
   const message =
     `${sayServed(host).message} It is now behind a CDN, which hides the record that ` +
-    `verified it. ${remedy}, so that it is verified again. ${originOverHttps('The CDN')}`;
+    `verified it. ${remedy}, so that Doorplate can verify the hostname again. ${originOverHttps('The CDN')}`;
   return say('Live', {reason: 'ServedBehindCDN', message: withReissue(host, message)});
 }
 

@@ -27,7 +27,7 @@ const projectFound: Check = ({domain, project}) =>
   project === undefined
     ? {
         reason: 'ProjectNotFound',
-        message: `There is no Project ${domain.spec.projectRef.name} in this namespace. Create it.`,
+        message: `The namespace has no Project ${domain.spec.projectRef.name}. Create it.`,
       }
     : undefined;
 

@@ -61,8 +61,8 @@ export function named(domain: CustomDomain, policy: Policy): NamedHost[] {
       refusal: {
         reason: 'DuplicateHostname',
         message:
-          `${JSON.stringify(source.written)} is the same hostname as ${JSON.stringify(twin.written)}, in another ` +
-          'spelling. Remove one of the two.',
+          `${JSON.stringify(source.written)} is another spelling of the hostname ${JSON.stringify(twin.written)}. ` +
+          'Remove one of the two spellings.',
       },
     });
   }

@@ -15,7 +15,7 @@ import {minuteOf} from '../times.ts';
 function wrongService({spec: {serviceRef}}: Project, service: Service | undefined): [ReasonName, string] | undefined {
   const name = `Service ${serviceRef.name}`;
   if (service === undefined)
-    return ['ServiceNotFound', `There is no ${name} in this namespace. Create it, or correct spec.serviceRef.`];
+    return ['ServiceNotFound', `The namespace has no ${name}. Create it, or correct spec.serviceRef.`];
   if (!hasPort(service, serviceRef.port)) {
     const ports = (service.spec.ports ?? [])
       .slice(0, 8)

@@ -40,8 +40,8 @@ export function couldNotAsk(
       reason: 'AuthoritativeFailure',
       message:
         `${name} could not be checked: ${who} answered without authority (no AA flag), so they do not serve this zone. ` +
-        'At the registrar, enter the name servers of the DNS provider that has the zone, or ask the provider to add the zone ' +
-        `to these servers. Required: ${wanted}.`,
+        'At the registrar, enter the name servers of the DNS provider that has the zone. Or ask the provider to add ' +
+        `the zone to these servers. Required: ${wanted}.`,
     };
   }
   return failures.every((f) => unreachable.has(f))

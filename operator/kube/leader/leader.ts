@@ -152,7 +152,7 @@ export class Elector {
         this.#log.info('leadership released');
       });
     } catch (error) {
-      this.#log.warn({err: error}, 'the lease could not be released: it expires by itself');
+      this.#log.warn({err: error}, 'the lease could not be released: it expires after its duration');
     }
   }
 

@@ -28,10 +28,20 @@ describe('A certificate and its key in a Secret', () => {
   });
 
   test.each<[string, Partial<Wish>, number, RegExp]>([
-    ['are for another name too', {names: `DNS:${hostname},DNS:www.example.com`}, 1, /not only for docs.example.com/],
-    ['are for another common name too', {subject: '/CN=example.com'}, 1, /not only for docs.example.com/],
-    ['are for an address too', {names: `DNS:${hostname},IP:192.0.2.1`}, 1, /not only for docs.example.com/],
-    ['are for every name of a zone', {names: 'DNS:*.example.com'}, 1, /not only for docs.example.com/],
+    [
+      'are for another name too',
+      {names: `DNS:${hostname},DNS:www.example.com`},
+      1,
+      /must name only docs.example.com, but names/,
+    ],
+    ['are for another common name too', {subject: '/CN=example.com'}, 1, /must name only docs.example.com, but names/],
+    [
+      'are for an address too',
+      {names: `DNS:${hostname},IP:192.0.2.1`},
+      1,
+      /must name only docs.example.com, but names/,
+    ],
+    ['are for every name of a zone', {names: 'DNS:*.example.com'}, 1, /must name only docs.example.com, but names/],
     ['are due for renewal', {}, 61, /is due for renewal/],
     ['have expired', {}, 91, /has expired/],
     ['are not valid yet', {}, -1, /is not valid before/],

@@ -829,7 +829,7 @@ describe('Recursive resolvers', () => {
       finding({
         exists: undefined,
         failure: 'Other',
-        detail: 'answered with a referral: it does not resolve for others',
+        detail: 'answered with a referral, because it does not resolve names recursively',
       }),
     ]);
     expect(first.asked.every(({recursionDesired}) => recursionDesired)).toBe(true);

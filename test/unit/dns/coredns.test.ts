@@ -166,7 +166,7 @@ test('Asked as a resolver, it follows the chain within its zones', async () => {
     findings: [{exists: false, negativeTtlSeconds: 30}],
   });
   expect(await client.askRecursive('docs.child.customer.test', 'Host')).toMatchObject({
-    findings: [{failure: 'Other', detail: 'answered with a referral: it does not resolve for others'}],
+    findings: [{failure: 'Other', detail: 'answered with a referral, because it does not resolve names recursively'}],
   });
 });
 

@@ -77,7 +77,7 @@ describe('An inquiry', () => {
     const {dns} = await world((asked) => (asked.type === 'CAA' ? undefined : proven(asked)), proven, patient);
     const verdict = await check(optionsOf(dns), {hostname, target, token: 'token'}, true, inquire({totalMs: 3000}));
     expect(verdict).toMatchObject({kind: 'Proven', caa: {kind: 'Unknown'}});
-    expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} in the time there was for everything`);
+    expect(JSON.stringify(verdict)).toContain(`no answer to CAA of ${hostname} within the time limit for all queries`);
   });
 
   test('of an owned apex ends soon where a server drops questions for HTTPS, and has its CAA records all the same', async () => {

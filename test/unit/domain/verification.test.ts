@@ -238,7 +238,7 @@ describe("The zone's own servers", () => {
       {
         kind: 'Unknown',
         reason: 'AuthoritativeFailure',
-        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), answered without authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider that has the zone, or ask the provider to add the zone to these servers. Required: ${create}.`,
+        message: `${name} could not be checked: the name servers of example.com, ns1.example.net (198.51.100.1), answered without authority (no AA flag), so they do not serve this zone. At the registrar, enter the name servers of the DNS provider that has the zone. Or ask the provider to add the zone to these servers. Required: ${create}.`,
       },
     ],
     [

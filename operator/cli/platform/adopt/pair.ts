@@ -32,7 +32,8 @@ export function pairIn({data = {}}: Pick<Secret, 'data'>, hostname: Hostname, no
   if (!certificate.checkPrivateKey(key)) return bad('does not match the key in the Secret');
   if (certificate.checkIssued(certificate)) return bad('is signed by itself');
   const names = namesOf(certificate);
-  if (names.join(' ') !== hostname) return bad(`is for ${names.join(', ') || 'no name'}, not only for ${hostname}`);
+  if (names.join(' ') !== hostname)
+    return bad(`must name only ${hostname}, but names ${names.join(', ') || 'no name'}`);
   const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   if (now < from) return bad(`is not valid before ${timestamp(from)}`);
   if (now >= to) return bad(`has expired at ${timestamp(to)}`);

@@ -69,7 +69,10 @@ function goesOn({now, claim, entry, certificate}: Facts): AdoptPlan | undefined 
     const since = now - Date.parse(entry.liveAt ?? entry.since);
     return since >= settlesMs
       ? {becomes: 'Served', why: 'Doorplate serves it'}
-      : {becomes: 'UnderWay', why: 'Live for less than a minute: some replicas of the edge may not have it yet'};
+      : {
+          becomes: 'UnderWay',
+          why: 'Live for less than a minute: some replicas of the edge may not serve the route yet',
+        };
   }
   if (claim?.status?.holder)
     return {becomes: 'UnderWay', why: entry?.message.replace(/\.$/, '') ?? 'it has a CustomDomain'};

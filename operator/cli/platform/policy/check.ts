@@ -141,7 +141,7 @@ function tell(found: readonly FoundObject[], open: readonly FoundObject[], call:
 
 const howToExcept = (
   names: readonly string[],
-): string => `Before that, except the writers that must continue. They can then have any hostname:
+): string => `Before that, except the writers that must continue. Excepted writers can take any hostname:
   all writers of a namespace      kubectl label namespace ${names.join(' ')} doorplate.dev/admission=except
   a controller, a pipeline        admissionPolicy.exceptUsers, such as system:serviceaccount:NAMESPACE:NAME; exceptGroups
 `;

@@ -99,11 +99,7 @@ describe('An object that is written while it is handed back', () => {
   });
 
   test.each<[string, CustomDomain | undefined, RegExp]>([
-    [
-      'another object of that name is there',
-      domain(apply, {uid: 'two'}),
-      /it was deleted, and another one was created/,
-    ],
+    ['another object of that name is there', domain(apply, {uid: 'two'}), /another object replaced it/],
     ['it is gone', undefined, /is not in the cluster\.$/],
     ['Argo CD wrote it', domain('argocd-controller'), /Argo CD will write it again/],
     [

@@ -16,7 +16,7 @@ describe('A CustomDomain is refused', () => {
     [
       'ProjectNotFound',
       {primary: 'co.uk', project: null, others: [older], plan: free},
-      'There is no Project docs in this namespace. Create it.',
+      'The namespace has no Project docs. Create it.',
     ],
     [
       'ProjectHasDomains',
@@ -147,7 +147,7 @@ describe('A hostname', () => {
       expect(d.status.hosts!.map((h) => `${h.hostname} ${h.reason}`)).toEqual(expected);
       expect(new Set(d.status.hosts!.map((h) => h.hostname)).size).toBe(expected.length);
       expect(d.status.hosts!.find((h) => h.reason === 'DuplicateHostname')!.message).toMatch(
-        /^".+" is the same hostname as ".+", in another spelling\. Remove one of the two\.$/,
+        /^".+" is another spelling of the hostname ".+"\. Remove one of the two spellings\.$/,
       );
     }
   });

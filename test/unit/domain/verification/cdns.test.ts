@@ -279,7 +279,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     const d = decide(first);
     expect(told(d)).toBe(`${docs} Live ServedBehindCDN Nobody`);
     expect(entryOf(d, docs)?.message.replace(token32, 'TOKEN')).toBe(
-      `${docs} is served over TLS. It is now behind a CDN, which hides the record that verified it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that it is verified again. ${overHttps('The CDN')}`,
+      `${docs} is served over TLS. It is now behind a CDN, which hides the record that verified it. Create TXT _doorplate-challenge.docs -> TOKEN (TTL 3600) in the zone example.com, so that Doorplate can verify the hostname again. ${overHttps('The CDN')}`,
     );
     expect(entryOf(d, docs)).not.toHaveProperty('servedUntil');
     expect(conditionLines(d)).toEqual(conditionLines(decide(live)));
