@@ -50,6 +50,7 @@ export const sections: readonly Section[] = [
       ['docs/how-to/monitor.md', 'Monitor'],
       ['docs/how-to/runbooks.md', 'Runbooks'],
       ['docs/how-to/troubleshoot.md', 'Troubleshoot a hostname'],
+      ['docs/how-to/replace-certificates.md', 'Replace revoked certificates'],
       ['docs/how-to/upgrade.md', 'Upgrade'],
       ['docs/how-to/drain-nodes.md', 'Drain nodes'],
       ['docs/how-to/backup.md', 'Back up and restore'],
