@@ -1,7 +1,6 @@
-/** Words and times for people. Texts from a status are shown unchanged. */
-import {reasonOf} from '../../operator/domain/reasons/reasons.ts';
-import type {CustomerTexts} from '../../operator/domain/reasons/reason.ts';
-import {message} from '../../operator/domain/reasons/reason.ts';
+/** Words and times for people. */
+import {type Audience, type CustomerAnswer, customerTexts} from '../../operator/domain/reasons/customer.ts';
+import type {Described} from '../../operator/domain/reasons/parameters.ts';
 
 /** `AwaitingVerification` as "Awaiting verification", `TXTMissing` as "TXT missing". */
 export const spaced = (word: string): string =>
@@ -9,11 +8,9 @@ export const spaced = (word: string): string =>
     .map((part, i) => (i === 0 || (part.length > 1 && part === part.toUpperCase()) ? part : part.toLowerCase()))
     .join(' ');
 
-/** The customer's texts about the reason of a status. The table lacks reasons of other releases: their status message serves as text. */
-export function textsOf({reason, message: said}: {reason: string; message: string}): CustomerTexts & {body: string} {
-  const texts = reasonOf(reason)?.customer ?? {title: spaced(reason), body: message, next: '', howLong: ''};
-  return {...texts, body: texts.body === message ? said : texts.body};
-}
+/** The customer's texts about the reason of a status, with times of the browser's time zone. */
+export const textsOf = (described: Described, audience: Audience = {}): CustomerAnswer =>
+  customerTexts(described, {timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, ...audience});
 
 const parties: Record<string, string> = {
   Customer: 'you',

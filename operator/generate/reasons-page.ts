@@ -3,7 +3,7 @@ import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
 import type {HealthRow} from '../domain/status/health.ts';
 import {healthRows} from '../domain/status/health.ts';
 import type {Reason} from '../domain/reasons/reason.ts';
-import {message} from '../domain/reasons/reason.ts';
+import {shownTemplate} from '../domain/reasons/template.ts';
 
 /** The title of each area, at its first reason in the table. */
 const areas: Readonly<Partial<Record<ReasonName, string>>> = {
@@ -59,8 +59,7 @@ the page*. The title is unique, so you can find the reason for the title that a 
 `;
 
 function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
-  const text = body === message ? '*the message of status*.' : body;
-  return [`"${title}".`, text, next, howLong].filter((part) => part !== '').join(' ');
+  return [`"${title}".`, ...[body, next, howLong].map(shownTemplate)].filter((part) => part !== '').join(' ');
 }
 
 const section = ([name, r]: [

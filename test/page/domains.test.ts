@@ -3,7 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import type {ZoneStatus} from '../../operator/api/custom-domain.ts';
 import {recordsFor} from '../../operator/domain/verification/methods.ts';
-import {contactSupport, foundSoon, ownStep} from '../../operator/domain/reasons/reason.ts';
+import {contactSupport, foundSoon} from '../../operator/domain/reasons/texts/en/shared.ts';
 import {sayRecords} from '../../operator/domain/verification/records.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
@@ -230,7 +230,7 @@ describe('A domain', () => {
       },
     ]);
     await card(page, 'leaving.example.org')
-      .getByText('Visitors no longer reach your project at this domain.')
+      .getByText('Visitors no longer reach your project at leaving.example.org.')
       .waitFor();
     expect(await page.locator('.badge').allTextContents()).toEqual([
       'Awaiting verification',
@@ -260,9 +260,12 @@ describe('A domain', () => {
     ]);
     const shown = (hostname: string) => card(page, hostname).locator('.message').allTextContents();
     // The text about the reason or the message of the status, then the next step.
-    expect(await shown('expired.example.org')).toEqual(['The certificate expired at 2026-11-21T00:00:00Z.', ownStep]);
+    expect(await shown('expired.example.org')).toEqual([
+      'The certificate of expired.example.org expired. Browsers show a warning to visitors.',
+      'Contact support. You do not need to change anything.',
+    ]);
     expect(await shown('leaving.example.org')).toEqual([
-      'Visitors no longer reach your project at this domain.',
+      'Visitors no longer reach your project at leaving.example.org.',
       contactSupport,
     ]);
     expect((await shown('example.org'))[1]).toBe(`Create the records below at your DNS provider. ${foundSoon}`);

@@ -1,6 +1,5 @@
 /** From the proof to Live: the certificate, the objects in the cluster, the edge. */
-import type {Reason} from './reason.ts';
-import {contactSupport, message, nothingToDo, ownStep, takesEffectSoon} from './reason.ts';
+import type {ReasonRow} from './reason.ts';
 
 export const certificateReasons = {
   CAABlocksIssuer: {
@@ -10,12 +9,6 @@ export const certificateReasons = {
     health: 'stalled',
     about: 'Caa',
     conditions: {CertificateReady: 'False'},
-    customer: {
-      title: 'Certificate is not allowed',
-      body: message,
-      next: ownStep,
-      howLong: 'A correction is usually found within a few minutes.',
-    },
   },
   CAALookupFailed: {
     means: 'The CAA records could not be read; the certificate authority would refuse, so nothing is ordered.',
@@ -25,12 +18,6 @@ export const certificateReasons = {
     health: 'pending',
     about: 'Caa',
     conditions: {CertificateReady: 'False'},
-    customer: {
-      title: 'Certificate rules cannot be read',
-      body: message,
-      next: 'Ask your DNS provider to correct what is described above.',
-      howLong: 'A correction is usually found within a few minutes.',
-    },
   },
   Issuing: {
     means: 'The certificate is being issued, usually within a couple of minutes.',
@@ -38,12 +25,6 @@ export const certificateReasons = {
     waitingFor: 'CertificateAuthority',
     health: 'pending',
     conditions: {CertificateReady: 'False'},
-    customer: {
-      title: 'Certificate is being issued',
-      body: message,
-      next: 'You do not need to do anything, unless the text above names a step.',
-      howLong: 'This usually takes a few minutes.',
-    },
   },
   IssuanceQueued: {
     means:
@@ -53,12 +34,6 @@ export const certificateReasons = {
     health: 'pending',
     about: 'Budget',
     conditions: {CertificateReady: 'False'},
-    customer: {
-      title: 'Certificate is on the waiting list',
-      body: message,
-      next: nothingToDo,
-      howLong: 'The text above names the expected time.',
-    },
   },
   IssuanceBudgetExhausted: {
     means:
@@ -69,12 +44,6 @@ export const certificateReasons = {
     health: 'stalled',
     about: 'Budget',
     conditions: {CertificateReady: 'False'},
-    customer: {
-      title: 'Certificate must wait',
-      body: message,
-      next: 'Correct the failure that the text above names, if it names one.',
-      howLong: 'The text above names the time of the next attempt.',
-    },
   },
   IssuanceStalled: {
     means: 'The certificate is still absent long after it was ordered.',
@@ -83,7 +52,6 @@ export const certificateReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
-    customer: {title: 'Certificate is late', body: message, next: ownStep, howLong: ''},
   },
   NameTaken: {
     means: "An object that is not Doorplate's has the name of one that it must create; it is left alone.",
@@ -91,12 +59,6 @@ export const certificateReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
-    customer: {
-      title: 'Setup is blocked',
-      body: 'This platform cannot finish the setup of the domain, because something else is in its place.',
-      next: contactSupport,
-      howLong: '',
-    },
   },
   WriteRefused: {
     means:
@@ -106,12 +68,6 @@ export const certificateReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
-    customer: {
-      title: 'Setup is not finished',
-      body: 'This platform cannot save the settings of the domain. Settings that were saved before stay.',
-      next: contactSupport,
-      howLong: 'A new attempt follows every minute.',
-    },
   },
   WriteFailed: {
     means:
@@ -122,12 +78,6 @@ export const certificateReasons = {
     waitingFor: 'Platform',
     health: 'pending',
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
-    customer: {
-      title: 'Setup is delayed',
-      body: 'This platform could not save the settings of the domain. Settings that were saved before stay.',
-      next: contactSupport,
-      howLong: 'New attempts follow by themselves.',
-    },
   },
   EdgeUnreachable: {
     means:
@@ -138,13 +88,6 @@ export const certificateReasons = {
     health: 'pending',
     about: 'Edge',
     stalledAfter: 'edgeGrace',
-    customer: {
-      title: 'Platform does not answer',
-      body: 'The certificate is ready, but this platform does not answer at all of its addresses.',
-      next: contactSupport,
-      howLong: '',
-      tone: 'wait',
-    },
   },
   EdgeNotServing: {
     means:
@@ -155,13 +98,6 @@ export const certificateReasons = {
     health: 'pending',
     about: 'Edge',
     stalledAfter: 'edgeGrace',
-    customer: {
-      title: 'Domain does not work everywhere',
-      body: 'The certificate is ready, but this platform does not use it for the domain at all of its addresses.',
-      next: contactSupport,
-      howLong: 'This usually takes less than two minutes.',
-      tone: 'wait',
-    },
   },
   EdgePending: {
     means: 'The edge has not been looked at yet.',
@@ -169,24 +105,12 @@ export const certificateReasons = {
     waitingFor: 'Nobody',
     health: 'pending',
     about: 'Edge',
-    customer: {
-      title: 'Domain is being checked',
-      body: 'The certificate is ready. This platform connects the domain and checks that it works.',
-      next: nothingToDo,
-      howLong: 'This usually takes less than a minute.',
-    },
   },
   WaitingForPrimary: {
     means: 'The hostname is ready; it redirects as soon as the primary is Live.',
     remedy: 'See the primary.',
     waitingFor: 'Nobody',
     health: 'pending',
-    customer: {
-      title: 'Waiting for the main domain',
-      body: 'This domain is ready. It redirects visitors as soon as your main domain is live.',
-      next: 'Follow the steps of your main domain.',
-      howLong: 'The redirect usually starts within a minute after that.',
-    },
   },
   StatusTooLarge: {
     means:
@@ -194,11 +118,5 @@ export const certificateReasons = {
     remedy: 'Make it smaller.',
     waitingFor: 'Customer',
     health: 'stalled',
-    customer: {
-      title: 'Too much data',
-      body: message,
-      next: 'Remove domains that you do not need, or contact support.',
-      howLong: takesEffectSoon,
-    },
   },
-} as const satisfies Record<string, Reason>;
+} as const satisfies Record<string, ReasonRow>;

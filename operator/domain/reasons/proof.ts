@@ -1,6 +1,5 @@
 /** Reasons about a hostname's DNS and its owner. */
-import type {Reason} from './reason.ts';
-import {contactSupport, foundSoon, message, nothingToDo} from './reason.ts';
+import type {ReasonRow} from './reason.ts';
 
 export const proofReasons = {
   CheckPending: {
@@ -10,12 +9,6 @@ export const proofReasons = {
     waitingFor: 'Nobody',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'Waiting for a check',
-      body: message,
-      next: 'Create the DNS record if the text above names one.',
-      howLong: 'A check usually takes less than a minute.',
-    },
   },
   RecordMissing: {
     means: 'There is no record at the name.',
@@ -23,12 +16,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
-    customer: {
-      title: 'DNS record is missing',
-      body: message,
-      next: 'Create the records below at your DNS provider.',
-      howLong: foundSoon,
-    },
   },
   TargetMismatch: {
     means: 'The CNAME has another value.',
@@ -36,12 +23,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
-    customer: {
-      title: 'DNS record has another value',
-      body: message,
-      next: 'Set the record of this domain to the value below at your DNS provider.',
-      howLong: foundSoon,
-    },
   },
   IndirectCNAME: {
     means: "The CNAME reaches the project's host by way of another name, which proves nothing about who set it.",
@@ -49,12 +30,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
-    customer: {
-      title: 'DNS record is not direct',
-      body: message,
-      next: 'Set the record of this domain to the value below at your DNS provider.',
-      howLong: foundSoon,
-    },
   },
   ConflictingRecord: {
     means: 'There are address records at the name, which block the CNAME.',
@@ -62,12 +37,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
-    customer: {
-      title: 'DNS records are in conflict',
-      body: message,
-      next: 'Change your DNS records as described above.',
-      howLong: foundSoon,
-    },
   },
   CNAMENotPossible: {
     means: 'The name has records of other types, such as MX, beside which no CNAME can exist.',
@@ -75,12 +44,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
-    customer: {
-      title: 'Other records are in the way',
-      body: message,
-      next: 'Create the records below at your DNS provider.',
-      howLong: foundSoon,
-    },
   },
   SynthesizedCNAME: {
     means:
@@ -88,12 +51,6 @@ export const proofReasons = {
     remedy: 'Replace the DNAME record with records for single names, among them the CNAME that the message names.',
     waitingFor: 'Customer',
     health: 'awaited',
-    customer: {
-      title: 'DNS record covers all names',
-      body: message,
-      next: 'Change your DNS records as described above.',
-      howLong: foundSoon,
-    },
   },
   NameServersDisagree: {
     means: 'Some of the name servers of the zone have the right record, and others do not.',
@@ -101,12 +58,6 @@ export const proofReasons = {
       'Ask the DNS provider to bring all name servers up to date; remove those of a former provider at the registrar.',
     waitingFor: 'Customer',
     health: 'awaited',
-    customer: {
-      title: 'DNS servers do not agree',
-      body: message,
-      next: 'Wait some minutes. If this stays, send the text above to your DNS provider.',
-      howLong: 'It usually ends within minutes.',
-    },
   },
   ProxiedOrFlattened: {
     means: "The name has the edge's own addresses and no CNAME: a proxy or a flattened record hides the proof.",
@@ -116,12 +67,6 @@ export const proofReasons = {
     health: 'awaited',
     isNegativeAnswer: true,
     mayBeWildcard: true,
-    customer: {
-      title: 'DNS record is hidden',
-      body: message,
-      next: 'Change your DNS records as described above.',
-      howLong: foundSoon,
-    },
   },
   BehindCDN: {
     means:
@@ -134,14 +79,6 @@ export const proofReasons = {
     health: 'awaited',
     isNegativeAnswer: true,
     mayBeWildcard: true,
-    customer: {
-      title: 'Domain is behind another service',
-      body: message,
-      next:
-        'Change your DNS records as described above. If another service stays in front, ' +
-        'let it connect to us over HTTPS (Cloudflare: Full (strict)).',
-      howLong: foundSoon,
-    },
   },
   ConflictingA: {
     means: "The apex has an A record that is not the edge's.",
@@ -150,12 +87,6 @@ export const proofReasons = {
       "edge's addresses) and the TXT are needed.",
     waitingFor: 'Customer',
     health: 'awaited',
-    customer: {
-      title: 'Domain leads to another address',
-      body: message,
-      next: 'Delete the records that are named above. Create the records below.',
-      howLong: foundSoon,
-    },
   },
   ConflictingAAAA: {
     means:
@@ -163,12 +94,6 @@ export const proofReasons = {
     remedy: 'Delete it.',
     waitingFor: 'Customer',
     health: 'awaited',
-    customer: {
-      title: 'Domain leads some visitors elsewhere',
-      body: message,
-      next: 'Delete the records that are named above. Create the records below.',
-      howLong: foundSoon,
-    },
   },
   TXTMissing: {
     means: "The name has the edge's addresses, which prove no tenant, and no TXT record.",
@@ -176,12 +101,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     isNegativeAnswer: true,
-    customer: {
-      title: 'Confirmation record is missing',
-      body: message,
-      next: 'Create the records below at your DNS provider.',
-      howLong: foundSoon,
-    },
   },
   TXTMismatch: {
     means: 'The TXT record has another value than the token of this tenant, or there is a CNAME in its place.',
@@ -189,24 +108,12 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     mayBeWildcard: true,
-    customer: {
-      title: 'Confirmation record is wrong',
-      body: message,
-      next: 'Correct the record as described above. Its value must match exactly.',
-      howLong: foundSoon,
-    },
   },
   PropagationPending: {
     means: "The zone's own servers have the record, most resolvers do not see it yet.",
     remedy: 'Nothing: old answers expire from the caches.',
     waitingFor: 'Nobody',
     health: 'awaited',
-    customer: {
-      title: 'DNS change is spreading',
-      body: message,
-      next: nothingToDo,
-      howLong: 'The change usually reaches all networks within a few hours.',
-    },
   },
   AuthoritativeUnreachable: {
     means: "None of the zone's own servers could be reached.",
@@ -215,12 +122,6 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'DNS provider does not answer',
-      body: message,
-      next: 'Ask your DNS provider whether its servers work. If they do, contact support.',
-      howLong: '',
-    },
   },
   AuthoritativeFailure: {
     means: "The zone's own servers answer with an error, or not for this zone.",
@@ -228,12 +129,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'DNS provider reports an error',
-      body: message,
-      next: 'Ask your DNS provider to correct the DNS of this domain.',
-      howLong: 'A correction is usually found within a few minutes.',
-    },
   },
   DNSSECBroken: {
     means:
@@ -242,12 +137,6 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'DNS security is broken',
-      body: message,
-      next: 'Ask your DNS provider to correct DNSSEC for this domain, as described above.',
-      howLong: 'A correction usually takes effect within a day.',
-    },
   },
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
@@ -255,12 +144,6 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'DNS check did not work',
-      body: 'This platform could not finish the check of your DNS records. Your records may be correct.',
-      next: contactSupport,
-      howLong: '',
-    },
   },
   NoEdgeAddress: {
     means:
@@ -269,12 +152,6 @@ export const proofReasons = {
     waitingFor: 'Platform',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
-    customer: {
-      title: 'Platform is not ready for the check',
-      body: 'This platform does not know its own addresses yet, so it cannot check your DNS records.',
-      next: contactSupport,
-      howLong: '',
-    },
   },
   HostnameClaimed: {
     means: 'The hostname is proven here and attached elsewhere on this platform; the proof that stands there decides.',
@@ -282,23 +159,11 @@ export const proofReasons = {
       'Remove the records that point to the other place, such as an older TXT record; the hostname then passes over by itself.',
     waitingFor: 'Customer',
     health: 'stalled',
-    customer: {
-      title: 'Domain is in use elsewhere',
-      body: message,
-      next: 'Follow the step above, or contact support.',
-      howLong: '',
-    },
   },
   VerificationExpired: {
     means: 'The record did not appear in time; automatic checks have ended.',
     remedy: 'Create the record, then ask for a check (Verify).',
     waitingFor: 'Customer',
     health: 'stalled',
-    customer: {
-      title: 'Automatic checks have ended',
-      body: message,
-      next: 'Create the records below, then press Verify.',
-      howLong: 'The check usually takes less than a minute.',
-    },
   },
-} as const satisfies Record<string, Reason>;
+} as const satisfies Record<string, ReasonRow>;

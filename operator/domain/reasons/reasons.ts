@@ -1,15 +1,23 @@
-/** All reasons that a status can have, each as one row in a file of reasons/. docs/reference/reasons.md is generated from these rows. */
+/**
+ * All reasons that a status can have, each as one row in a file of reasons/, with its texts for customers (texts/). docs/reference/reasons.md
+ * is generated from these rows.
+ */
 import {acceptanceReasons} from './acceptance.ts';
 import {certificateReasons} from './certificate.ts';
 import {otherReasons} from './others.ts';
 import {proofReasons} from './proof.ts';
-import type {Reason} from './reason.ts';
+import type {Reason, ReasonRow} from './reason.ts';
 import {servingReasons} from './serving.ts';
+import {english} from './texts/en.ts';
 
 const table = {...acceptanceReasons, ...proofReasons, ...certificateReasons, ...servingReasons, ...otherReasons};
 
 export type ReasonName = keyof typeof table;
-export const reasons: Readonly<Record<ReasonName, Reason>> = table;
+
+const rows = Object.entries<ReasonRow>(table);
+export const reasons = Object.fromEntries(
+  rows.map(([name, row]) => [name, {...row, customer: english.texts[name as ReasonName]}]),
+) as Readonly<Record<ReasonName, Reason>>;
 
 /** The row of a reason that was read from a status; undefined if another release wrote the reason. */
 export const reasonOf = (name: string): Reason | undefined =>

@@ -1,13 +1,11 @@
 /** The texts about each reason for customers, who are not engineers. */
 import {describe, expect, test} from '@jest/globals';
-import {textsOf} from '../../../../dashboard/src/words.ts';
 import {reasons} from '../../../../operator/domain/reasons/reasons.ts';
-import {message} from '../../../../operator/domain/reasons/reason.ts';
 
 const rows = Object.entries(reasons).map(([name, row]) => ({name, ...row}));
 const textsIn = ({customer: {title, body, next, howLong}}: (typeof rows)[number]): string[] => [
   title,
-  ...(body === message ? [] : [body]),
+  body,
   next,
   ...(howLong === '' ? [] : [howLong]),
 ];
@@ -24,7 +22,7 @@ describe('The texts for customers', () => {
   test.each(rows)('of $name have a title without a full stop, and whole sentences', (row) => {
     const {title, body, next, howLong} = row.customer;
     expect(title).toMatch(/^[A-Z][A-Za-z ,]{3,38}[a-z]$/);
-    for (const text of [...(body === message ? [] : [body]), next, ...(howLong === '' ? [] : [howLong])])
+    for (const text of [body, next, ...(howLong === '' ? [] : [howLong])])
       expect(text).toMatch(/^[A-Z].{0,158}\.$/);
   });
 
@@ -57,36 +55,3 @@ describe('The texts for customers', () => {
   });
 });
 
-describe('The page', () => {
-  const said = 'There is no record at docs.example.com.';
-
-  test('shows the message of the status where the row says so', () => {
-    expect(reasons.RecordMissing.customer.body).toBe(message);
-    expect(textsOf({reason: 'RecordMissing', message: said})).toMatchObject({
-      title: 'DNS record is missing',
-      body: said,
-    });
-  });
-
-  test('shows the text of the row otherwise', () => {
-    const {title, body, next} = reasons.Serving.customer;
-    expect(textsOf({reason: 'Serving', message: said})).toMatchObject({title, body, next});
-  });
-
-  test('shows the message for a reason that another release has written, and adds nothing', () => {
-    for (const reason of ['FromAnotherRelease', 'constructor'])
-      expect(textsOf({reason, message: said})).toMatchObject({body: said, next: '', howLong: ''});
-    expect(textsOf({reason: 'FromAnotherRelease', message: said}).title).toBe('From another release');
-  });
-
-  test('marks a lost or expired certificate as bad, and an edge fault or a late renewal as a warning, which no phase shows', () => {
-    const toned = rows.filter(({customer}) => customer.tone !== undefined);
-    expect(toned.map(({name, customer}) => [name, customer.tone])).toEqual([
-      ['EdgeUnreachable', 'wait'],
-      ['EdgeNotServing', 'wait'],
-      ['RenewalOverdue', 'wait'],
-      ['CertificateExpired', 'bad'],
-      ['CertificateLost', 'bad'],
-    ]);
-  });
-});

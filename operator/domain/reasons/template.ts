@@ -1,0 +1,42 @@
+/**
+ * Templates of texts for customers. `{name}` is a parameter. `[A|B]` is the first alternative whose parameters all exist, and nothing if
+ * none does: `[It leads to {found}.|It leads elsewhere.]`. `{name=value}` is a condition: it prints nothing, and exists only if the parameter
+ * has this value. Parameters outside of brackets must always exist. Alternatives are not nested.
+ */
+
+export type Parameters = Readonly<Record<string, string>>;
+
+const parameter = /\{(\w+)\}/g;
+const condition = /\{(\w+)=(\w+)\}/g;
+const choice = /\[([^\]]*)\]/g;
+
+/** The names of the parameters in a text, without those of conditions. */
+export const parametersIn = (text: string): string[] => [...text.matchAll(parameter)].map(([, name = '']) => name);
+
+const isFilled = (text: string, parameters: Parameters): boolean =>
+  parametersIn(text).every((name) => Object.hasOwn(parameters, name)) &&
+  [...text.matchAll(condition)].every(
+    ([, name = '', value]) => Object.hasOwn(parameters, name) && parameters[name] === value,
+  );
+
+/** The finished text. A parameter that is missing outside of brackets stays as `{name}`. */
+export const fill = (template: string, parameters: Parameters): string =>
+  template
+    .replaceAll(choice, (_, choices: string) => choices.split('|').find((text) => isFilled(text, parameters)) ?? '')
+    .replaceAll(condition, '')
+    .replaceAll(parameter, (as, name: string) => (Object.hasOwn(parameters, name) ? parameters[name]! : as))
+    .replaceAll(/ {2,}/g, ' ')
+    .trim();
+
+/**
+ * The template as documentation shows it, with the names of the parameters in braces: of each choice, the first alternative without a
+ * condition.
+ */
+export const shownTemplate = (template: string): string =>
+  template
+    .replaceAll(choice, (_, choices: string) => {
+      const all = choices.split('|');
+      return all.find((text) => text.search(condition) === -1) ?? all[0]!;
+    })
+    .replaceAll(condition, '')
+    .trim();
