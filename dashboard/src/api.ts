@@ -1,7 +1,8 @@
-/** The API as the page uses it: with the session's cookie. Shapes and errors are the server's own. */
+/** The API as the page uses it: with the session's cookie. Shapes and errors are the server's own. Texts are in the language of the page. */
 import type {z} from 'zod';
 import {secondsToWait} from '../../operator/kube/retry-after.ts';
 import type {UsageView} from '../../operator/http/routes/usage.ts';
+import {language} from './language.ts';
 import type * as schemas from '../../operator/http/schemas.ts';
 
 export type Host = z.output<typeof schemas.host>;
@@ -96,7 +97,11 @@ export async function ask<T>(
       signal,
       credentials: 'same-origin',
       cache: 'no-store',
-      headers: {...(body && {'content-type': 'application/json'}), ...(ifMatch && {'if-match': ifMatch})},
+      headers: {
+        'accept-language': language().code,
+        ...(body && {'content-type': 'application/json'}),
+        ...(ifMatch && {'if-match': ifMatch}),
+      },
       body: body && JSON.stringify(body),
     });
     text = await answer.text();

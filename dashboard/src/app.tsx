@@ -4,6 +4,7 @@ import {Suspense, useEffect, useState} from 'react';
 import {Redirect, Route, Switch} from 'wouter';
 import {useLocationProperty} from 'wouter/use-browser-location';
 import type {Link, Session} from './api.ts';
+import {useTexts} from './language.ts';
 import {follow} from './live.ts';
 import type {LiveState} from './live.ts';
 import {Connection} from './parts/connection.tsx';
@@ -68,11 +69,12 @@ interface VisitedProps {
 }
 
 function Visited({onMade}: VisitedProps) {
+  const texts = useTexts();
   const {link, end} = useLink();
   const {data: session, error, failureReason} = useQuery(sessionQuery);
   // A person with a session sees the failure, too: otherwise the page would look like the result of the link.
   if (link !== undefined) {
-    const before = session && 'namespace' in session ? session.namespace : undefined;
+    const before = session && 'namespace' in session ? (session.account ?? session.namespace) : undefined;
     return <SignIn key={link.secret} link={link} before={before} onEnd={end} />;
   }
   if (session === undefined) {
@@ -80,7 +82,7 @@ function Visited({onMade}: VisitedProps) {
     return (
       <Shell>
         {reason ? (
-          <Page title="Domains">
+          <Page title={texts.domains}>
             <Problem error={reason} trying />
           </Page>
         ) : (
@@ -95,6 +97,7 @@ function Visited({onMade}: VisitedProps) {
 
 function SignedIn({session, onMade}: VisitedProps & {session: Session}) {
   const live = useLive();
+  const texts = useTexts();
   return (
     <Shell session={session}>
       <Connection state={live} />
@@ -124,9 +127,9 @@ function SignedIn({session, onMade}: VisitedProps & {session: Session}) {
             <Redirect to={firstOf(session)} replace />
           </Route>
           <Route>
-            <Page title="There is nothing here">
+            <Page title={texts.missingPage}>
               <p>
-                Go <a href="/">to the start</a>.
+                <a href="/">{texts.toStart}</a>
               </p>
             </Page>
           </Route>

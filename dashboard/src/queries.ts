@@ -4,10 +4,10 @@ import {api, mayPass, Refused} from './api.ts';
 import type {Session} from './api.ts';
 import type {Changed} from './live.ts';
 
-/** Nobody is signed in; `why` where somebody was. */
+/** No person is signed in. `why`: the end of the session that there was. */
 export interface SignedOut {
   signedOut: true;
-  why?: string;
+  why?: Refused;
 }
 export const signedOut: SignedOut = {signedOut: true};
 
@@ -18,7 +18,7 @@ export const sessionQuery = queryOptions({
       return await api.session(signal);
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== 401) throw error;
-      return {signedOut: true, ...(error.problem === 'session-ended' && {why: error.message})};
+      return {signedOut: true, ...(error.problem === 'session-ended' && {why: error})};
     }
   },
   staleTime: Infinity,

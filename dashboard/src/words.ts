@@ -1,61 +1,66 @@
-/** Words and times for people. */
-import {type Audience, type CustomerAnswer, customerTexts} from '../../operator/domain/reasons/customer.ts';
+/** Words, times and numbers for people, in the current language and the time zone of the browser. */
+import {type CustomerAnswer, customerTexts} from '../../operator/domain/reasons/customer.ts';
+import {instructions} from '../../operator/domain/reasons/instructions.ts';
 import type {Described} from '../../operator/domain/reasons/parameters.ts';
+import {language} from './language.ts';
+import {labelsOf} from './providers.ts';
 
-/** `AwaitingVerification` as "Awaiting verification", `TXTMissing` as "TXT missing". */
-export const spaced = (word: string): string =>
-  (word.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+/g) ?? [word])
-    .map((part, i) => (i === 0 || (part.length > 1 && part === part.toUpperCase()) ? part : part.toLowerCase()))
-    .join(' ');
+const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The customer's texts about the reason of a status, with times of the browser's time zone. */
-export const textsOf = (described: Described, audience: Audience = {}): CustomerAnswer =>
-  customerTexts(described, {timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, ...audience});
+/** The texts about a domain, a project or a key. `primary`: the main domain of the project. */
+export const textsOf = (described: Described, primary?: string | null): CustomerAnswer =>
+  customerTexts(described, {language: language().reasons, timeZone: timeZone(), primary});
 
-const parties: Record<string, string> = {
-  Customer: 'you',
-  Platform: 'the platform',
-  CertificateAuthority: 'the certificate authority',
-  Nobody: 'nobody',
-};
-export const partyOf = (party: string): string => parties[party] ?? party;
+/** Plain text for the person who manages the DNS of the domain. */
+export const instructionsOf = (described: Described & {hostname: string}, primary: string | null): string =>
+  instructions(described, {
+    language: language().reasons,
+    timeZone: timeZone(),
+    primary,
+    labels: labelsOf(described.zone?.provider),
+  });
 
-const verifyingRecords: Record<string, string> = {
-  CNAME: 'its CNAME record',
-  TXT: 'its TXT record',
-  Addresses: 'its address records',
-};
-/** The records of a verification method. */
-export const recordOf = (method: string): string => verifyingRecords[method] ?? method;
+/** A formatter of the current language, made once for each. */
+function inLanguage<T>(make: (code: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const {code} = language();
+    const formatter = made.get(code) ?? make(code);
+    made.set(code, formatter);
+    return formatter;
+  };
+}
 
-const dateAndTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
-export const when = (time: string | number): string => dateAndTime.format(new Date(time));
+const dateAndTime = inLanguage((code) => new Intl.DateTimeFormat(code, {dateStyle: 'medium', timeStyle: 'short'}));
+export const when = (time: string | number): string => dateAndTime().format(new Date(time));
 
-const dateInUTC = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeZone: 'UTC'});
+const dateInUTC = inLanguage((code) => new Intl.DateTimeFormat(code, {dateStyle: 'medium', timeZone: 'UTC'}));
 /** A date of UTC, YYYY-MM-DD, in words. */
-export const day = (date: string): string => dateInUTC.format(new Date(date));
+export const day = (date: string): string => dateInUTC().format(new Date(date));
 
-const timeAlone = new Intl.DateTimeFormat(undefined, {timeStyle: 'short'});
+const timeAlone = inLanguage((code) => new Intl.DateTimeFormat(code, {timeStyle: 'short'}));
 /** The time without its day, if the day equals the previous one. */
 export const whenAfter = (time: string, before: string): string =>
-  new Date(time).toDateString() === new Date(before).toDateString() ? timeAlone.format(new Date(time)) : when(time);
+  new Date(time).toDateString() === new Date(before).toDateString() ? timeAlone().format(new Date(time)) : when(time);
 
-const number = new Intl.NumberFormat();
-export const count = (n: number): string => number.format(n);
+const number = inLanguage((code) => new Intl.NumberFormat(code));
+export const count = (n: number): string => number().format(n);
 
-/** A span as its two largest units: "3 min 12 s". */
+const units = inLanguage((code) => {
+  const unit = (name: string, seconds: number) => ({
+    seconds,
+    format: new Intl.NumberFormat(code, {style: 'unit', unit: name, unitDisplay: 'short'}),
+  });
+  return [unit('day', 86_400), unit('hour', 3600), unit('minute', 60), unit('second', 1)];
+});
+/** A span as its two largest units: "3 min 12 sec". */
 export function span(fromTime: string, toTime: string): string {
   let rest = Math.max(0, Math.round((Date.parse(toTime) - Date.parse(fromTime)) / 1000));
   const parts: string[] = [];
-  for (const [name, seconds] of [
-    ['d', 86_400],
-    ['h', 3600],
-    ['min', 60],
-    ['s', 1],
-  ] as const) {
+  for (const {seconds, format} of units()) {
     const n = Math.floor(rest / seconds);
     rest -= n * seconds;
-    if (n > 0) parts.push(`${n} ${name}`);
+    if (n > 0) parts.push(format.format(n));
   }
-  return parts.slice(0, 2).join(' ') || 'under 1 s';
+  return parts.slice(0, 2).join(' ') || language().texts.timeline.under;
 }

@@ -1,20 +1,17 @@
-/** Add: what is typed is checked at once by the rules that the server has, and then by the server itself, which writes nothing yet. */
+/** The form that adds a domain. The page checks the input by the server's rules during typing, then the server checks it without a change. */
 import {useMutation, useQuery} from '@tanstack/react-query';
 import {useEffect, useState} from 'react';
 import type {FormEvent} from 'react';
 import {hostnameRules, needsALabel} from '../../../operator/api/hostname-rules.ts';
 import {api, Refused} from '../api.ts';
+import {language, useTexts} from '../language.ts';
 import {client, domainsQuery} from '../queries.ts';
 import {Button} from './button.tsx';
 import {giveFocusBack} from './focus.ts';
 import {Problem, sayError} from './problem.tsx';
+import {textsOf} from '../words.ts';
 
-const statuses = [
-  [301, '301 permanent'],
-  [302, '302 temporary'],
-  [307, '307 temporary, method kept'],
-  [308, '308 permanent, method kept'],
-] as const;
+const statuses = [301, 302, 307, 308] as const;
 const typingMs = 400;
 
 /** The value, after it has stayed the same for a while. */
@@ -27,18 +24,28 @@ function useSettled(value: string, ms: number): string {
   return settled;
 }
 
-/** The rule that a name breaks, in its own words. The server converts an emoji, and judges what becomes of it. */
-const broken = (name: string): string | undefined =>
-  name === '' || needsALabel(name) ? undefined : hostnameRules.find((rule) => !rule.holds(name))?.message;
+/** The text about the rule that a name breaks. The server converts an emoji, and checks the result. */
+function broken(name: string): string | undefined {
+  const rule = name === '' || needsALabel(name) ? -1 : hostnameRules.findIndex(({holds}) => !holds(name));
+  return rule === -1 ? undefined : language().texts.hostnameRules[rule];
+}
+
+/** The text about a refusal of the server. */
+function sayRefused(error: Refused): string {
+  const {add} = language().texts;
+  if (error.problem === 'invalid-input') return add.invalid;
+  return error.problem === 'refused' ? add.refused : sayError(error);
+}
 
 interface AddDomainProps {
   project: string;
   primary: string | null;
-  /** Says to who does not see the page what has become of their own action. */
+  /** Reports the outcome of an action to people who do not see the page. */
   say: (outcome: string) => void;
 }
 
 export function AddDomain({project, primary, say}: AddDomainProps) {
+  const {add: texts} = useTexts();
   const [typed, setTyped] = useState('');
   const [status, setStatus] = useState(301);
   const hostname = typed.trim();
@@ -46,9 +53,9 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
   const {mutate, isPending, variables, error, reset} = useMutation({
     mutationFn: (added: string) => api.add(project, added, status),
     onSuccess: (_, added) => {
-      // Somebody may have typed the next one meanwhile.
+      // The person may have typed the next domain since.
       setTyped((now) => (now.trim() === added ? '' : now));
-      say(`${added} was added.`);
+      say(texts.added(added));
     },
     onSettled: () => client.invalidateQueries(domainsQuery(project)),
   });
@@ -64,21 +71,24 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
   });
   // With the last that the plan allows the form goes.
   useEffect(() => giveFocusBack, []);
-  const rule = settled === hostname ? broken(hostname) : undefined;
   const refused =
-    isTried && tried.error instanceof Refused && tried.error.status < 429 ? sayError(tried.error) : undefined;
-  const wrong = rule === undefined ? refused : `It ${rule}`.replace(/^It (?!must)/, '');
+    isTried && tried.error instanceof Refused && tried.error.status < 429 ? sayRefused(tried.error) : undefined;
+  const wrong = (settled === hostname ? broken(hostname) : undefined) ?? refused;
   const outlook = settled === hostname && hostname !== '' ? tried.data : undefined;
-  const converted = needsALabel(hostname) && outlook ? ` as ${outlook.hostname}, which most browsers show,` : '';
+  const possible = [
+    texts.possible(hostname),
+    ...(needsALabel(hostname) && outlook ? [texts.shownAs(outlook.hostname)] : []),
+    ...(primary === null ? [texts.becomesMain] : []),
+  ].join(' ');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (hostname !== '' && broken(hostname) === undefined) mutate(hostname);
   };
   return (
-    <form className="card add" onSubmit={submit} aria-label="Add a domain">
+    <form className="card add" onSubmit={submit} aria-label={texts.title}>
       <div className="fields">
         <div className="field grow">
-          <label htmlFor="hostname">Domain</label>
+          <label htmlFor="hostname">{texts.domain}</label>
           <input
             id="hostname"
             value={typed}
@@ -100,29 +110,29 @@ export function AddDomain({project, primary, say}: AddDomainProps) {
         </div>
         {primary !== null && (
           <div className="field">
-            <label htmlFor="status">Redirects to the primary by</label>
+            <label htmlFor="status">{texts.redirect}</label>
             <select id="status" value={status} onChange={(e) => setStatus(Number(e.target.value))}>
-              {statuses.map(([code, words]) => (
+              {statuses.map((code) => (
                 <option key={code} value={code}>
-                  {words}
+                  {texts.statuses[code]}
                 </option>
               ))}
             </select>
           </div>
         )}
         <Button type="submit" className="primary" busy={isPending} disabled={wrong !== undefined}>
-          {isPending ? 'Adding …' : 'Add domain'}
+          {isPending ? texts.adding : texts.add}
         </Button>
       </div>
       <p id="hostname-said" className={wrong === undefined ? 'said' : 'said bad'} aria-live="polite">
         {wrong ??
           (outlook
             ? outlook.phase === 'NotAccepted'
-              ? outlook.message
-              : `${hostname} can be added${converted}${primary === null ? ' and becomes the primary' : ''}.`
+              ? textsOf(outlook, primary).body
+              : possible
             : primary === null
-              ? 'The first one becomes the primary and serves the project.'
-              : `It will redirect to ${primary}.`)}
+              ? texts.first
+              : texts.next(primary))}
       </p>
       {error && <Problem error={error} />}
     </form>

@@ -1,6 +1,7 @@
 /** Says when what is shown may be old. It lies above the page, so that nothing moves when it comes and goes. */
 import {useSyncExternalStore} from 'react';
 import {Refused} from '../api.ts';
+import {useTexts} from '../language.ts';
 import type {LiveState} from '../live.ts';
 import {client} from '../queries.ts';
 
@@ -24,15 +25,10 @@ const isOverQuota = (): boolean =>
     );
 
 export function Connection({state}: {state: LiveState}) {
+  const {connection: texts} = useTexts();
   const overQuota = useSyncExternalStore((changed) => queries.subscribe(changed), isOverQuota);
   const online = useSyncExternalStore(subscribe, () => navigator.onLine);
-  const text = !online
-    ? 'You are offline. What you see may be old; it goes on when you are back.'
-    : state === 'lost'
-      ? 'The connection is lost. What you see may be old; connecting again …'
-      : overQuota
-        ? 'Too many requests this minute. What you see may be old until the next one.'
-        : '';
+  const text = !online ? texts.offline : state === 'lost' ? texts.lost : overQuota ? texts.overQuota : '';
   return (
     <div className="connection" role="status">
       {text !== '' && <p>{text}</p>}

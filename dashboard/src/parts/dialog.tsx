@@ -1,6 +1,7 @@
 /** Dialogs: a question before something that cannot be taken back, or something that is shown once. Loaded when the first one opens. */
 import {Dialog, DialogDismiss, DialogHeading} from '@ariakit/react';
 import type {FormEvent, ReactNode} from 'react';
+import {useTexts} from '../language.ts';
 import {Button} from './button.tsx';
 import {Problem} from './problem.tsx';
 
@@ -27,6 +28,7 @@ export default function Confirm({
   onConfirm,
   onClose,
 }: ConfirmProps) {
+  const texts = useTexts();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onConfirm();
@@ -39,10 +41,10 @@ export default function Confirm({
         {error !== null && error !== undefined && <Problem error={error} />}
         <div className="actions end">
           <DialogDismiss type="button" autoFocus={dangerous}>
-            Cancel
+            {texts.cancel}
           </DialogDismiss>
           <Button type="submit" className={dangerous ? 'danger' : 'primary'} busy={busy}>
-            {busy ? 'One moment …' : does}
+            {busy ? texts.oneMoment : does}
           </Button>
         </div>
       </form>
@@ -64,7 +66,7 @@ export function Show({title, children, onClose}: {title: string; children: React
       <DialogHeading>{title}</DialogHeading>
       {children}
       <div className="actions end">
-        <DialogDismiss className="primary">Done</DialogDismiss>
+        <DialogDismiss className="primary">{useTexts().done}</DialogDismiss>
       </div>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 /** Shows an error of the page itself, instead of a blank page. */
 import {Component} from 'react';
 import type {ReactNode} from 'react';
+import {useTexts} from '../language.ts';
 import {Page} from './page.tsx';
 import {Shell} from './shell.tsx';
 
@@ -12,19 +13,24 @@ export class Failure extends Component<{children: ReactNode}, {failed: boolean}>
 
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
-    return (
-      <Shell>
-        <Page title="Load this page again">
-          <div className="notice bad" role="alert">
-            <p>A part of this page could not be loaded or shown. Your domains are not affected.</p>
-          </div>
-          <p>
-            <button type="button" className="primary" onClick={() => location.reload()}>
-              Reload
-            </button>
-          </p>
-        </Page>
-      </Shell>
-    );
+    return <Failed />;
   }
+}
+
+function Failed() {
+  const {failure: texts} = useTexts();
+  return (
+    <Shell>
+      <Page title={texts.title}>
+        <div className="notice bad" role="alert">
+          <p>{texts.text}</p>
+        </div>
+        <p>
+          <button type="button" className="primary" onClick={() => location.reload()}>
+            {texts.reload}
+          </button>
+        </p>
+      </Page>
+    </Shell>
+  );
 }

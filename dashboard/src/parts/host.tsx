@@ -1,16 +1,18 @@
-/** A hostname: its state, its next step, and its actions. */
+/** A domain: its state, its next step, and its actions. */
 import {useMutation} from '@tanstack/react-query';
 import {Suspense, useEffect, useRef, useState} from 'react';
 import type {RefObject} from 'react';
 import {api} from '../api.ts';
 import type {Host} from '../api.ts';
+import {useTexts} from '../language.ts';
 import {client, domainsQuery} from '../queries.ts';
-import {partyOf, spaced, textsOf, when} from '../words.ts';
+import type {Texts} from '../texts/en.ts';
+import {textsOf, when} from '../words.ts';
 import {Button} from './button.tsx';
 import {giveFocusBack} from './focus.ts';
 import {later} from './later.ts';
 import {Problem} from './problem.tsx';
-import {Records} from './records.tsx';
+import {exist, Records, usePlace} from './records.tsx';
 import {Timeline} from './timeline.tsx';
 
 const Confirm = later(() => import('./dialog.tsx'));
@@ -18,7 +20,7 @@ const Confirm = later(() => import('./dialog.tsx'));
 export interface HostProps {
   project: string;
   host: Host;
-  /** The hostname that serves the project. */
+  /** The main domain of the project. */
   primary: string | null;
   etag: string;
   readOnly: boolean;
@@ -27,7 +29,7 @@ export interface HostProps {
   checkedFor: string | null;
   /** The last request for new certificates that is complete. */
   reissuedFor: string | null;
-  /** Says to who does not see the page what has become of their own action. */
+  /** Reports the outcome of an action to people who do not see the page. */
   say: (outcome: string) => void;
 }
 
@@ -40,25 +42,21 @@ const toneOf = (host: Host): string => {
   return waitingFor === 'Customer' || waitingFor === 'Platform' ? 'wait' : 'plain';
 };
 
-const roleOf = ({role, redirect}: Host, primary: string | null): string => {
-  if (role === 'Primary') return 'Primary';
-  if (role === 'FormerPrimary') return 'Was the primary';
+const roleOf = ({role, redirect}: Host, primary: string | null, {roles}: Texts): string => {
+  if (role === 'Primary') return roles.main;
+  if (role === 'FormerPrimary') return roles.formerMain;
   return redirect
-    ? `Redirects to ${redirect.to} (${redirect.status})`
-    : `Will redirect${primary === null ? '' : ` to ${primary}`}`;
+    ? roles.redirects(redirect.to, redirect.status === 301 || redirect.status === 308)
+    : roles.willRedirect(primary);
 };
 
-/** Records that exist, or could not be checked. */
-const stand = (records: Host['records']): boolean =>
-  records.every(({state}) => state === 'Found' || state === 'Unknown');
-
 export function HostCard(props: HostProps) {
+  const texts = useTexts();
   const {host, primary, readOnly, mayVerify} = props;
   const {hostname, phase, waitingFor, records} = host;
-  const {title, body, next, howLong} = textsOf(host);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => giveFocusBack, []);
-  const open = (phase !== 'Live' && phase !== 'Removing') || !stand(records);
+  const open = (phase !== 'Live' && phase !== 'Removing') || !exist(records);
   return (
     <li className="card host" data-hostname={hostname}>
       <div className="row">
@@ -73,33 +71,27 @@ export function HostCard(props: HostProps) {
         </h2>
         <p className="tail">
           <span className="badge" data-tone={toneOf(host)}>
-            {spaced(phase)}
+            {texts.phases[phase]}
           </span>
         </p>
       </div>
       <p className="note">
-        {roleOf(host, primary)} · {title}
-        {waitingFor !== 'Nobody' && (
+        {roleOf(host, primary, texts)}
+        {texts.waitingFor[waitingFor] !== '' && (
           <>
             {' '}
-            · waiting for <b>{partyOf(waitingFor)}</b>
+            · <b>{texts.waitingFor[waitingFor]}</b>
           </>
         )}
       </p>
-      <p className="message">{body}</p>
-      {next !== '' && <p className="message">{`${next} ${howLong}`.trim()}</p>}
-      {host.servedUntil !== undefined && (
-        <p className="message">
-          Served until <time dateTime={host.servedUntil}>{when(host.servedUntil)}</time>.
-        </p>
-      )}
+      <State host={host} primary={primary} />
       {open ? (
-        <Records host={host} />
+        <Records host={host} primary={primary} />
       ) : (
         records.length > 0 && (
           <details>
-            <summary>DNS records</summary>
-            <Records host={host} />
+            <summary>{texts.records.title}</summary>
+            <Records host={host} primary={primary} />
           </details>
         )
       )}
@@ -109,9 +101,44 @@ export function HostCard(props: HostProps) {
   );
 }
 
+/** The state in words: what was found, what happens next, how long it takes. */
+function State({host, primary}: {host: Host; primary: string | null}) {
+  const {host: texts} = useTexts();
+  const {title, body, next, howLong} = textsOf(host, primary);
+  return (
+    <div className="state">
+      <h3>{title}</h3>
+      <p>{body}</p>
+      <dl className="steps">
+        {next !== '' && (
+          <div>
+            <dt>{texts.next}</dt>
+            <dd>{next}</dd>
+          </div>
+        )}
+        {howLong !== '' && (
+          <div>
+            <dt>{texts.howLong}</dt>
+            <dd>{howLong}</dd>
+          </div>
+        )}
+        {host.servedUntil !== undefined && (
+          <div>
+            <dt>{texts.worksUntil}</dt>
+            <dd>
+              <time dateTime={host.servedUntil}>{when(host.servedUntil)}</time>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
 function Actions({
   project,
   host,
+  primary: main,
   etag,
   readOnly,
   mayVerify,
@@ -120,11 +147,12 @@ function Actions({
   say,
   heading,
 }: HostProps & {heading: RefObject<HTMLHeadingElement | null>}) {
+  const {host: texts, phases, removal} = useTexts();
   const {hostname, role, phase} = host;
-  const {body} = textsOf(host);
+  const {body} = textsOf(host, main);
   const [asking, setAsking] = useState(false);
   const read = (): Promise<void> => client.invalidateQueries(domainsQuery(project));
-  /** Whether somebody here waits for the outcome of a Verify. */
+  /** Whether the outcome of a Verify is awaited here. */
   const waits = useRef(false);
   const verify = useMutation({
     mutationFn: () => api.verify(project, hostname),
@@ -136,21 +164,21 @@ function Actions({
   const primary = useMutation({
     mutationFn: () => api.makePrimary(project, hostname, etag),
     onSettled: read,
-    onSuccess: () => say(`${hostname} is the primary.`),
+    onSuccess: () => say(texts.isMain(hostname)),
   });
   const remove = useMutation({
     mutationFn: () => api.remove(project, hostname, etag),
     onSettled: read,
     onSuccess: () => {
       setAsking(false);
-      say(`${hostname} was removed.`);
+      say(texts.removed(hostname));
     },
   });
   const checking = verify.isPending || isOpen(verify.data, checkedFor);
   useEffect(() => {
     if (checking || !waits.current) return;
     waits.current = false;
-    if (verify.isSuccess) say(`${hostname}: ${spaced(phase)}. ${body}`);
+    if (verify.isSuccess) say(texts.checked(hostname, phases[phase], body));
   });
   // With the role a button goes.
   useEffect(() => () => giveFocusBack(heading.current), [role, heading]);
@@ -162,10 +190,10 @@ function Actions({
         {mayVerify && (
           <Button busy={checking} onClick={() => verify.mutate()}>
             {checking
-              ? 'Checking …'
+              ? texts.checking
               : phase === 'AwaitingVerification' || phase === 'NotAccepted'
-                ? 'Verify'
-                : 'Re-verify'}
+                ? texts.verify
+                : texts.verifyAgain}
             <span className="hidden"> {hostname}</span>
           </Button>
         )}
@@ -174,7 +202,8 @@ function Actions({
         )}
         {!readOnly && role === 'RedirectSource' && (
           <Button busy={primary.isPending} onClick={() => primary.mutate()}>
-            Make primary<span className="hidden"> {hostname}</span>
+            {texts.makeMain}
+            <span className="hidden"> {hostname}</span>
           </Button>
         )}
         {!readOnly && (
@@ -186,15 +215,16 @@ function Actions({
               setAsking(true);
             }}
           >
-            Remove<span className="hidden"> {hostname}</span>
+            {texts.remove}
+            <span className="hidden"> {hostname}</span>
           </button>
         )}
       </div>
       {asking && (
         <Suspense>
           <Confirm
-            title={`Remove ${hostname}?`}
-            does="Remove"
+            title={removal.title(hostname)}
+            does={texts.remove}
             dangerous
             busy={remove.isPending}
             error={remove.error}
@@ -220,12 +250,13 @@ function Reissue({
   reissuedFor,
   say,
 }: Pick<HostProps, 'project' | 'reissuedFor' | 'say'> & {hostname: string}) {
+  const {certificates: texts} = useTexts();
   const [asking, setAsking] = useState(false);
   const reissue = useMutation({
     mutationFn: () => api.reissue(project, hostname),
     onSuccess: () => {
       setAsking(false);
-      say('New certificates are on their way.');
+      say(texts.started);
     },
   });
   const running = isOpen(reissue.data, reissuedFor);
@@ -239,27 +270,21 @@ function Reissue({
           setAsking(true);
         }}
       >
-        {running ? 'Getting new certificates …' : 'Get a new certificate'}
+        {running ? texts.getting : texts.get}
         <span className="hidden"> {hostname}</span>
       </Button>
       {asking && (
         <Suspense>
           <Confirm
-            title="Get new certificates?"
-            does="Get new certificates"
+            title={texts.title}
+            does={texts.does}
             busy={reissue.isPending}
             error={reissue.error}
             onConfirm={() => reissue.mutate()}
             onClose={() => setAsking(false)}
           >
-            <p>
-              All domains of this project get a new certificate with a new key. Do this if a key has leaked, or support
-              has asked you to.
-            </p>
-            <p className="note">
-              Visitors notice nothing. It usually takes a few minutes. It counts against the limits of the certificate
-              authority: a domain gets only a few certificates a week.
-            </p>
+            <p>{texts.text}</p>
+            <p className="note">{texts.note}</p>
           </Confirm>
         </Suspense>
       )}
@@ -267,24 +292,27 @@ function Reissue({
   );
 }
 
-/** The consequences of a removal. */
-function Removed({host: {hostname, phase, servedUntil, certificateExpires, records}}: {host: Host}) {
+/** The consequences of a removal, and the records that have no purpose after it. */
+function Removed({host: {hostname, phase, servedUntil, certificateExpires, records, zone}}: {host: Host}) {
+  const {removal: texts} = useTexts();
+  const place = usePlace(zone);
+  const present = records.filter(({state}) => state === 'Found');
   return (
     <>
-      {phase === 'Live' || servedUntil !== undefined ? (
-        <p>
-          Its traffic stops at once: whoever opens <b>{hostname}</b> gets an error from then on.
-        </p>
-      ) : (
-        <p>
-          <b>{hostname}</b> is not live: no traffic depends on it.
-        </p>
+      <p>{phase === 'Live' || servedUntil !== undefined ? texts.stops(hostname) : texts.notLive(hostname)}</p>
+      <p className="note">{certificateExpires !== undefined && exist(records) ? texts.kept : texts.notKept}</p>
+      {present.length > 0 && (
+        <>
+          <p id="to-delete">{texts.records(present.length, place)}</p>
+          <ul className="to-delete" aria-labelledby="to-delete">
+            {present.map(({type, name, value}) => (
+              <li key={type + name + value}>
+                <b>{type}</b> <code>{name}</code> → <code>{value}</code>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
-      <p className="note">
-        {certificateExpires !== undefined && stand(records)
-          ? 'The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as it is.'
-          : 'Adding it again begins with the proof by its DNS records.'}
-      </p>
     </>
   );
 }

@@ -2,6 +2,7 @@
 import {useEffect, useRef} from 'react';
 import type {ReactNode} from 'react';
 import {brand} from '../brand.ts';
+import {useLanguage, useTexts} from '../language.ts';
 
 let first = true;
 
@@ -17,12 +18,15 @@ export function Page({
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const {code} = useLanguage();
+  const shownIn = useRef(code);
   useEffect(() => {
     document.title = brand.name === '' ? title : `${title} · ${brand.name}`;
-    // The first one is where a browser begins by itself.
-    if (!first) heading.current?.focus();
+    // A browser begins at the first heading. After a change of the language, the focus stays on its switch.
+    if (!first && shownIn.current === code) heading.current?.focus();
     first = false;
-  }, [title]);
+    shownIn.current = code;
+  }, [title, code]);
   return (
     <>
       {over !== undefined && <p className="over">{over}</p>}
@@ -39,7 +43,7 @@ export function Page({
 export function Skeleton({rows = 2}: {rows?: number}) {
   return (
     <div className="skeleton" role="status">
-      <span className="hidden">Loading</span>
+      <span className="hidden">{useTexts().loading}</span>
       {Array.from({length: rows}, (_, i) => (
         <div key={i} className="card" aria-hidden="true">
           <i />

@@ -1,6 +1,7 @@
-/** An error in the server's own words, for as long as it lasts: until the time at which the server allows another attempt. */
+/** An error in words for customers, until the time at which the server allows another attempt. */
 import {useEffect, useState} from 'react';
 import {Refused, Unreachable} from '../api.ts';
+import {language, useTexts} from '../language.ts';
 import {when} from '../words.ts';
 
 /** The server says when it may be tried again. */
@@ -8,6 +9,7 @@ const isTimed = (error: unknown): error is Refused & {retryAfterSeconds: number}
   error instanceof Refused && error.retryAfterSeconds !== undefined;
 
 export function Problem({error, trying = false}: {error: unknown; trying?: boolean}) {
+  const {errors} = useTexts();
   const [over, setOver] = useState<unknown>();
   useEffect(() => {
     if (trying || !isTimed(error)) return;
@@ -17,20 +19,23 @@ export function Problem({error, trying = false}: {error: unknown; trying?: boole
   if (over !== undefined && over === error) return null;
   return (
     <div className="notice bad" role="alert">
-      <p>
-        {sayError(error)}
-        {trying && (isTimed(error) ? ' The page does so by itself.' : ' It is tried again by itself.')}
-      </p>
+      <p>{trying ? `${sayError(error)} ${errors.tryingAgain}` : sayError(error)}</p>
     </div>
   );
 }
 
+/** The text about the type of a problem. A type that the page does not know has the text of the API. */
+function sayRefusal({problem, message, retryAfterSeconds}: Refused): string {
+  const {problems, errors} = language().texts;
+  const text = Object.hasOwn(problems, problem) ? problems[problem as keyof typeof problems] : message;
+  if (retryAfterSeconds === undefined) return text;
+  if (retryAfterSeconds > 60) return `${text} ${errors.notBefore(when(Date.now() + retryAfterSeconds * 1000))}`;
+  return problem === 'rate-limited' ? `${text} ${errors.inSeconds(retryAfterSeconds)}` : text;
+}
+
 export function sayError(error: unknown): string {
-  if (error instanceof Unreachable) return navigator.onLine ? error.message : 'You are offline.';
-  if (error instanceof Refused) {
-    const {message, retryAfterSeconds} = error;
-    const far = retryAfterSeconds !== undefined && retryAfterSeconds > 60;
-    return far ? `${message} That is at ${when(Date.now() + retryAfterSeconds * 1000)}.` : message;
-  }
+  const {errors} = language().texts;
+  if (error instanceof Unreachable) return navigator.onLine ? errors.unreachable : errors.offline;
+  if (error instanceof Refused) return sayRefusal(error);
   return error instanceof Error ? error.message : String(error);
 }

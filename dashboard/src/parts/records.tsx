@@ -1,26 +1,30 @@
-/** The records to create, as a DNS provider's form asks for them, and beside each what is seen now. */
+/** The records to create, as the form of a DNS provider asks for them, and the records that DNS has now. */
 import type {DnsRecord, Host} from '../api.ts';
-import {Copy} from './copy.tsx';
+import {useLanguage} from '../language.ts';
+import {helpOf, labelsOf} from '../providers.ts';
+import {instructionsOf} from '../words.ts';
+import {Copy, Instructions} from './copy.tsx';
 
-/** Whatever the provider calls it, where that is not known. */
-const typeOf = ({type, note}: DnsRecord): string =>
-  type === 'ALIAS' && note === undefined ? 'ALIAS, ANAME or flattened CNAME' : type;
+/** Records that exist, or could not be checked. */
+export const exist = (records: Host['records']): boolean =>
+  records.every(({state}) => state === 'Found' || state === 'Unknown');
 
 /** The place to create the records: the provider, or else the name servers that identify it. */
-function atWhom(zone: Host['zone']): string {
-  if (zone === undefined) return 'your DNS provider';
+export function usePlace(zone: Host['zone']): string {
+  const {records: texts} = useLanguage().texts;
+  if (zone === undefined) return texts.yourProvider;
   const {provider, nameServers} = zone;
-  const more = nameServers.length > 2 ? ` and ${nameServers.length - 2} more` : '';
-  return provider ?? `your DNS provider (name servers ${nameServers.slice(0, 2).join(', ')}${more})`;
+  return provider ?? texts.yourProviderWith(nameServers.slice(0, 2).join(', '), Math.max(0, nameServers.length - 2));
 }
 
-function Seen({record: {state, observed, type, name, value}}: {record: DnsRecord}) {
-  if (state === 'Found') return <span className="seen good">As needed</span>;
-  if (state === 'Unknown') return <span className="seen">Not known yet</span>;
-  if (observed.length === 0) return <span className="seen bad">Nothing</span>;
+function Found({record: {state, observed, type, name, value}}: {record: DnsRecord}) {
+  const {records: texts} = useLanguage().texts;
+  if (state === 'Found') return <span className="seen good">{texts.correct}</span>;
+  if (state === 'Unknown') return <span className="seen">{texts.notChecked}</span>;
+  if (observed.length === 0) return <span className="seen bad">{texts.nothing}</span>;
   const same = observed.includes(`${type} ${value}`);
   return (
-    <ul className={same ? 'seen' : 'seen bad'} aria-label={`Seen at ${name}`}>
+    <ul className={same ? 'seen' : 'seen bad'} aria-label={texts.foundAt(name)}>
       {observed.map((one) => (
         <li key={one}>
           <code>{one}</code>
@@ -30,62 +34,84 @@ function Seen({record: {state, observed, type, name, value}}: {record: DnsRecord
   );
 }
 
-function Cell({label, text, what}: {label: string; text: string; what: string}) {
+/** The provider's choice of a type instead of a CNAME, in words. */
+function Note({record: {type, note}, provider}: {record: DnsRecord; provider: string | undefined}) {
+  const {texts, reasons} = useLanguage();
+  if (type === 'ALIAS' && note === undefined) return <small>{reasons.instructions.alias}</small>;
+  if (note === undefined || provider === undefined) return null;
+  const isAddress = type === 'A' || type === 'AAAA';
+  return <small>{isAddress ? texts.records.addresses(provider) : texts.records.flattened(provider)}</small>;
+}
+
+function RecordForm({record, records, host: {hostname, zone}}: {record: DnsRecord; records: DnsRecord[]; host: Host}) {
+  const {texts, reasons} = useLanguage();
+  const {type, name, value, ttl} = record;
+  const labels = {...reasons.instructions, ...labelsOf(zone?.provider)(type)};
+  const isOnly = records.filter((other) => other.type === type).length === 1;
+  const what = texts.records.record(isOnly ? type : `${type} ${value}`, hostname);
   return (
-    <td role="cell" data-label={label}>
-      <span className="value">
-        <Copy text={text} what={what} />
-      </span>
-    </td>
+    <li className="form" role="group" aria-label={what}>
+      <dl>
+        <div data-field="type">
+          <dt>{labels.type}</dt>
+          <dd>
+            <span className="value">{type}</span>
+          </dd>
+        </div>
+        <div data-field="name">
+          <dt>{labels.name}</dt>
+          <dd className="value">
+            <Copy text={name} what={texts.records.field(labels.name, what)} />
+          </dd>
+        </div>
+        <div data-field="value">
+          <dt>{labels.value}</dt>
+          <dd className="value">
+            <Copy text={value} what={texts.records.field(labels.value, what)} />
+          </dd>
+        </div>
+        <div data-field="ttl">
+          <dt>{labels.ttl}</dt>
+          <dd>
+            <span className="value">{ttl}</span>
+          </dd>
+        </div>
+        <div data-field="found">
+          <dt>{texts.records.foundNow}</dt>
+          <dd>
+            <Found record={record} />
+          </dd>
+        </div>
+      </dl>
+      <Note record={record} provider={zone?.provider} />
+    </li>
   );
 }
 
-export function Records({host: {records, hostname, zone}}: {host: Host}) {
+export function Records({host, primary}: {host: Host; primary: string | null}) {
+  const {texts} = useLanguage();
+  const {records, hostname, zone} = host;
+  const place = usePlace(zone);
   if (records.length === 0) return null;
+  const areThere = records.every(({state}) => state === 'Found');
+  const say = areThere ? texts.records.keep : texts.records.create;
+  const help = helpOf(zone?.provider);
   return (
     <div className="records">
-      <p>
-        {records.length === 1 ? 'This record is needed' : 'These records are needed'} in the zone{' '}
-        <b>{records[0]!.zone}</b>, at {atWhom(zone)}:
-      </p>
-      <table role="table" aria-label={`DNS records of ${hostname}`}>
-        <thead role="rowgroup">
-          <tr role="row">
-            {['Type', 'Name', 'Value', 'TTL', 'Seen now'].map((h) => (
-              <th key={h} role="columnheader" scope="col">
-                {h}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {records.map((record) => {
-            const one =
-              records.filter((r) => r.type === record.type).length > 1
-                ? `${record.type} record ${record.value}`
-                : `${record.type} record`;
-            const of = `of the ${one} of ${hostname}`;
-            return (
-              <tr key={record.type + record.name + record.value} role="row">
-                <td role="cell" data-label="Type">
-                  <span>
-                    {typeOf(record)}
-                    {record.note !== undefined && <small>{record.note}</small>}
-                  </span>
-                </td>
-                <Cell label="Name" text={record.name} what={`the name ${of}`} />
-                <Cell label="Value" text={record.value} what={`the value ${of}`} />
-                <td role="cell" data-label="TTL">
-                  {record.ttl}
-                </td>
-                <td role="cell" data-label="Seen now">
-                  <Seen record={record} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <p>{say(records.length, records[0]!.zone, place)}</p>
+      {help !== undefined && !areThere && (
+        <p>
+          <a href={help} rel="noreferrer" target="_blank">
+            {texts.instructions.help(zone!.provider!)}
+          </a>
+        </p>
+      )}
+      <ul className="plain forms" aria-label={texts.records.label(hostname)}>
+        {records.map((record) => (
+          <RecordForm key={record.type + record.name + record.value} {...{record, records, host}} />
+        ))}
+      </ul>
+      {!areThere && <Instructions domain={hostname} text={instructionsOf(host, primary)} />}
     </div>
   );
 }

@@ -1,10 +1,12 @@
-/** What is around every view: whose page it is, where one can go, how to leave. */
+/** The header and the footer around every view. */
 import {useMutation} from '@tanstack/react-query';
 import type {ReactNode} from 'react';
-import {Link, useLocation} from 'wouter';
+import {Link, useLocation, useRoute} from 'wouter';
 import {api} from '../api.ts';
 import type {Session} from '../api.ts';
 import {brand} from '../brand.ts';
+import {choose, languages, useLanguage, useTexts} from '../language.ts';
+import type {LanguageCode} from '../language.ts';
 import {tellSession} from '../live.ts';
 import {mayMakeKeys, mayRead} from '../places.ts';
 import {setSession, signedOut} from '../queries.ts';
@@ -22,6 +24,7 @@ function Place({to, children}: {to: string; children: ReactNode}) {
 }
 
 function SignOut() {
+  const {signOut} = useTexts();
   const {mutate, isPending, error} = useMutation({
     mutationFn: api.signOut,
     onSuccess: async () => {
@@ -33,29 +36,50 @@ function SignOut() {
     <>
       {error && <Problem error={error} />}
       <Button className="quiet" busy={isPending} onClick={() => mutate()}>
-        Sign out
+        {signOut}
       </Button>
     </>
   );
 }
 
-/** The account, the namespace and the user whose domains the page shows. */
+/** The languages of the page. */
+function LanguageSwitch() {
+  const {code, texts} = useLanguage();
+  return (
+    <select
+      className="language"
+      aria-label={texts.language}
+      value={code}
+      onChange={(e) => void choose(e.target.value as LanguageCode)}
+    >
+      {Object.entries(languages).map(([each, name]) => (
+        <option key={each} value={each} lang={each}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The account, the project and the user whose domains the page shows. */
 function Whose({session: {account, namespace, subject, key}}: {session: Session}) {
+  const texts = useTexts();
+  const [, place] = useRoute('/projects/:project');
   return (
     <dl className="whose">
-      {account !== null && (
+      <div>
+        <dt>{texts.account}</dt>
+        <dd>{account ?? namespace}</dd>
+      </div>
+      {place && (
         <div>
-          <dt>Account</dt>
-          <dd>{account}</dd>
+          <dt>{texts.project}</dt>
+          <dd>{decodeURIComponent(place.project)}</dd>
         </div>
       )}
-      <div>
-        <dt>Namespace</dt>
-        <dd>{namespace}</dd>
-      </div>
       {(subject ?? key) !== null && (
         <div>
-          <dt>{subject === null ? 'API key' : 'User'}</dt>
+          <dt>{subject === null ? texts.key : texts.user}</dt>
           <dd>{subject ?? key}</dd>
         </div>
       )}
@@ -64,10 +88,11 @@ function Whose({session: {account, namespace, subject, key}}: {session: Session}
 }
 
 export function Shell({session, children}: {session?: Session; children: ReactNode}) {
+  const texts = useTexts();
   return (
     <>
       <a className="skip" href="#main">
-        Skip to content
+        {texts.skip}
       </a>
       <header className="top">
         <div className="bar">
@@ -77,23 +102,24 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
             ) : (
               <img src={brand.logo} alt="" width="24" height="24" />
             )}
-            <span>{brand.name === '' ? 'Domains' : brand.name}</span>
+            <span>{brand.name === '' ? texts.domains : brand.name}</span>
           </p>
           <div className="aside">
             {session?.returnUrl && (
               <a href={session.returnUrl} rel="noreferrer">
-                ← Back{brand.name === '' ? '' : ` to ${brand.name}`}
+                ← {texts.back(brand.name)}
               </a>
             )}
+            <LanguageSwitch />
             {session && <SignOut />}
           </div>
           {session && <Whose session={session} />}
         </div>
         {session && (
-          <nav className="bar places" aria-label="Pages">
-            {mayRead(session) && <Place to="/">Projects</Place>}
-            {mayMakeKeys(session) && <Place to="/keys">API keys</Place>}
-            <Place to="/usage">Plan and usage</Place>
+          <nav className="bar places" aria-label={texts.pages}>
+            {mayRead(session) && <Place to="/">{texts.projects}</Place>}
+            {mayMakeKeys(session) && <Place to="/keys">{texts.keys}</Place>}
+            <Place to="/usage">{texts.usage}</Place>
           </nav>
         )}
       </header>
@@ -104,10 +130,10 @@ export function Shell({session, children}: {session?: Session; children: ReactNo
         <span className="links">
           {brand.supportUrl !== '' && (
             <a href={brand.supportUrl} rel="noreferrer">
-              Support
+              {texts.support}
             </a>
           )}
-          <a href="/docs">API reference</a>
+          <a href="/docs">{texts.apiReference}</a>
         </span>
       </footer>
     </>

@@ -4,38 +4,40 @@ import {useState} from 'react';
 import {Link} from 'wouter';
 import type {Account, Domains, Project} from '../api.ts';
 import {Refused} from '../api.ts';
+import {useTexts} from '../language.ts';
 import {AddDomain} from '../parts/add-domain.tsx';
 import {HostCard} from '../parts/host.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
 import {accountQuery, domainsQuery, projectQuery} from '../queries.ts';
-import {count} from '../words.ts';
+import {count, textsOf} from '../words.ts';
 
 export function DomainsView({project, mayWrite}: {project: string; mayWrite: boolean}) {
+  const texts = useTexts();
   const {data: found, error: missing} = useQuery(projectQuery(project));
   const {data: domains, error, failureReason} = useQuery(domainsQuery(project));
   const {data: account, isPending} = useQuery(accountQuery);
   const [said, say] = useState('');
   const over = (
     <>
-      <Link href="/">Projects</Link> / {project} / Settings
+      <Link href="/">{texts.projects}</Link> / {project} / {texts.settings}
     </>
   );
   const reason = missing ?? error ?? (domains === undefined ? failureReason : null);
   if (missing instanceof Refused && missing.status === 404) {
     return (
-      <Page title="Domains" over={over}>
+      <Page title={texts.domains} over={over}>
         <div className="card empty">
-          <h2>{missing.message}</h2>
+          <h2>{texts.view.missing}</h2>
           <p>
-            Go to your <Link href="/">projects</Link>.
+            <Link href="/">{texts.view.toProjects}</Link>
           </p>
         </div>
       </Page>
     );
   }
   return (
-    <Page title="Domains" over={over} lead={<DefaultHost project={found} />}>
+    <Page title={texts.domains} over={over} lead={<DefaultHost project={found} />}>
       <p className="hidden" role="status">
         {said}
       </p>
@@ -50,14 +52,15 @@ export function DomainsView({project, mayWrite}: {project: string; mayWrite: boo
 }
 
 function DefaultHost({project}: {project: Project | undefined}) {
+  const {view} = useTexts();
   if (project === undefined) return <p>&nbsp;</p>;
   return (
     <p>
       {project.url === null ? (
-        project.message
+        textsOf(project).body
       ) : (
         <>
-          Always at{' '}
+          {view.alwaysAt}{' '}
           <a href={project.url} rel="noreferrer">
             {project.host}
           </a>
@@ -82,6 +85,7 @@ function Body({
   deployed: boolean;
   say: (outcome: string) => void;
 }) {
+  const {view: texts} = useTexts();
   const {hosts, managedBy} = view;
   const readOnly = managedBy !== null || !mayWrite;
   const hasRoom = account === undefined || hosts.length < account.customDomains.maxHostnamesPerProject;
@@ -89,32 +93,25 @@ function Body({
     <>
       {managedBy !== null && (
         <div className="notice" role="note">
-          <p>
-            These domains are managed by <b>{managedBy}</b>: change them where they come from. Verify works here all the
-            same.
-          </p>
+          <p>{texts.managed}</p>
         </div>
       )}
       {managedBy === null && !mayWrite && (
         <div className="notice" role="note">
-          <p>You may look, and change nothing: your link or key lacks the scope domains:write.</p>
+          <p>{texts.viewOnly}</p>
         </div>
       )}
       {!deployed && (
         <div className="notice" role="note">
-          <p>Domains of your own need a successful deploy of this project first.</p>
+          <p>{texts.notDeployed}</p>
         </div>
       )}
       {account && <PlanNote account={account} used={hosts.length} />}
       {!readOnly && hasRoom && <AddDomain project={project} primary={view.domains.primary} say={say} />}
       {hosts.length === 0 ? (
         <div className="card empty">
-          <h2>No domain of your own yet</h2>
-          <p>
-            {readOnly || !hasRoom
-              ? 'None has been added.'
-              : 'Add one above. You will be shown the DNS record that it needs.'}
-          </p>
+          <h2>{texts.empty}</h2>
+          <p>{readOnly || !hasRoom ? texts.emptyNone : texts.emptyAdd}</p>
         </div>
       ) : (
         <ul className="plain stack">
@@ -152,34 +149,22 @@ function PlanNote({
   account: Account;
   used: number;
 }) {
+  const {plan: texts} = useTexts();
   if (plan === null)
     return (
       <div className="notice" role="note">
-        <p>
-          The plan of this account cannot be found, which is for the platform to mend. No domain can be added until
-          then; what was proven before is not taken away.
-        </p>
+        <p>{texts.missing}</p>
       </div>
     );
-  if (allowed && used < most)
-    return (
-      <p className="note quota">
-        {count(used)} of {count(most)} hostnames of the plan {plan} used.
-      </p>
-    );
+  if (allowed && used < most) return <p className="note quota">{texts.used(count(used), count(most), plan)}</p>;
   const better = offeredPlans.filter((p) => p.customDomains.maxHostnamesPerProject > most);
   const [next] = better;
-  const enough =
-    next === undefined
-      ? ''
-      : ` The plan ${next.name} has ${count(next.customDomains.maxHostnamesPerProject)} for each project.`;
+  const nextMost = next?.customDomains.maxHostnamesPerProject ?? 0;
   return (
     <div className="notice" role="note">
       <p>
-        {allowed
-          ? `All ${count(most)} hostnames that the plan ${plan} has for a project are used.`
-          : `The plan ${plan} has no custom domains.`}
-        {enough}
+        {allowed ? texts.full(count(most), most, plan) : texts.noDomains(plan)}{' '}
+        {next && texts.larger(next.name, count(nextMost), nextMost)}
       </p>
     </div>
   );

@@ -1,16 +1,17 @@
-/** API keys: made here, shown once, rotated, revoked. */
+/** API keys: created here, shown once, replaced, revoked. */
 import {useMutation, useQuery} from '@tanstack/react-query';
 import {useState} from 'react';
 import type {FormEvent} from 'react';
 import {api} from '../api.ts';
 import type {ApiKey, Session} from '../api.ts';
+import {language, useTexts} from '../language.ts';
 import {Button} from '../parts/button.tsx';
 import {Copy} from '../parts/copy.tsx';
 import Confirm, {Show} from '../parts/dialog.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
 import {client, keysQuery} from '../queries.ts';
-import {spaced, when} from '../words.ts';
+import {textsOf, when} from '../words.ts';
 
 /** A key's token, which is shown once. */
 export interface Shown {
@@ -21,10 +22,11 @@ export interface Shown {
 const read = (): Promise<void> => client.invalidateQueries(keysQuery);
 
 export default function KeysView({session, onMade}: {session: Session; onMade: (shown: Shown) => void}) {
+  const {keys, keyList: texts} = useTexts();
   const {data, error, failureReason} = useQuery(keysQuery);
   const reason = error ?? failureReason;
   return (
-    <Page title="API keys" lead={<p>For programs that manage domains, or use the platform’s own APIs.</p>}>
+    <Page title={keys} lead={<p>{texts.lead}</p>}>
       <NewKey scopes={session.scopes} onMade={onMade} />
       {data === undefined ? (
         reason ? (
@@ -34,8 +36,8 @@ export default function KeysView({session, onMade}: {session: Session; onMade: (
         )
       ) : data.length === 0 ? (
         <div className="card empty">
-          <h2>No key yet</h2>
-          <p>Make one above.</p>
+          <h2>{texts.empty}</h2>
+          <p>{texts.emptyText}</p>
         </div>
       ) : (
         <ul className="plain stack">
@@ -49,24 +51,21 @@ export default function KeysView({session, onMade}: {session: Session; onMade: (
 }
 
 export function ShownKey({name, token, onClose}: Shown & {onClose: () => void}) {
+  const {keyList: texts} = useTexts();
   return (
-    <Show title={`The key ${name}`} onClose={onClose}>
-      <p>Copy it now: it is shown this once, and kept nowhere.</p>
+    <Show title={texts.shown(name)} onClose={onClose}>
+      <p>{texts.shownText}</p>
       <p className="token">
-        <Copy text={token} what={`the key ${name}`} />
+        <Copy text={token} what={texts.shown(name)} />
       </p>
     </Show>
   );
 }
 
-const expiries = [
-  ['', 'Never'],
-  ['30', 'In 30 days'],
-  ['90', 'In 90 days'],
-  ['365', 'In a year'],
-] as const;
+const expiries = ['', 30, 90, 365] as const;
 
 function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Shown) => void}) {
+  const {keyList: texts} = useTexts();
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>(scopes.filter((s) => s === 'domains:read'));
   const [days, setDays] = useState('90');
@@ -89,10 +88,10 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
     mutate();
   };
   return (
-    <form className="card stack" onSubmit={submit} aria-label="Make a key">
+    <form className="card stack" onSubmit={submit} aria-label={texts.form}>
       <div className="fields">
         <div className="field grow">
-          <label htmlFor="name">Name</label>
+          <label htmlFor="name">{texts.name}</label>
           <input
             id="name"
             value={name}
@@ -104,22 +103,22 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
-            title="lower-case letters, digits, hyphens and dots"
+            title={texts.nameRule}
           />
         </div>
         <div className="field">
-          <label htmlFor="expires">Expires</label>
+          <label htmlFor="expires">{texts.expires}</label>
           <select id="expires" value={days} onChange={(e) => setDays(e.target.value)}>
-            {expiries.map(([value, words]) => (
+            {expiries.map((value) => (
               <option key={value} value={value}>
-                {words}
+                {texts.expiries[value]}
               </option>
             ))}
           </select>
         </div>
       </div>
       <fieldset>
-        <legend>It may</legend>
+        <legend>{texts.may}</legend>
         {scopes.map((scope) => (
           <label key={scope} className="check">
             <input
@@ -127,32 +126,40 @@ function NewKey({scopes, onMade}: {scopes: readonly string[]; onMade: (shown: Sh
               checked={chosen.includes(scope)}
               onChange={(e) => setChosen(e.target.checked ? [...chosen, scope] : chosen.filter((s) => s !== scope))}
             />
-            <code>{scope}</code>
+            <Permission scope={scope} />
           </label>
         ))}
       </fieldset>
       {error && <Problem error={error} />}
       {data?.token === null && (
         <div className="notice" role="alert">
-          <p>There is such a key already: {data.name}. Rotate it to get a new token.</p>
+          <p>{texts.exists(data.name)}</p>
         </div>
       )}
       <div className="actions">
         <Button type="submit" className="primary" busy={isPending} disabled={chosen.length === 0}>
-          Make key
+          {texts.create}
         </Button>
       </div>
     </form>
   );
 }
 
-function KeyCard({
-  apiKey: {name, scopes, expires, lastUsed, previousTokenExpires, ready, reason},
-  onRotated,
-}: {
-  apiKey: ApiKey;
-  onRotated: (shown: Shown) => void;
-}) {
+/** A permission in words. Other services have permissions without words on this page. */
+function Permission({scope}: {scope: string}) {
+  const {permissions} = language().texts.keyList;
+  return Object.hasOwn(permissions, scope) ? (
+    <span>
+      {permissions[scope]} <code>{scope}</code>
+    </span>
+  ) : (
+    <code>{scope}</code>
+  );
+}
+
+function KeyCard({apiKey, onRotated}: {apiKey: ApiKey; onRotated: (shown: Shown) => void}) {
+  const {keyList: texts} = useTexts();
+  const {name, scopes, expires, lastUsed, previousTokenExpires, ready, reason} = apiKey;
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
   const [overlap, setOverlap] = useState('86400');
   const close = (): void => setAsking(undefined);
@@ -172,7 +179,7 @@ function KeyCard({
         <h2>{name}</h2>
         <p className="tail">
           <span className="badge" data-tone={ready ? 'good' : reason === 'Pending' ? 'plain' : 'bad'}>
-            {spaced(reason)}
+            {textsOf({reason, details: {}}).title}
           </span>
         </p>
       </div>
@@ -184,10 +191,7 @@ function KeyCard({
           </span>
         ))}
       </p>
-      <p className="note">
-        Last used: {lastUsed === null ? 'never' : when(lastUsed)}. Expires: {expires === null ? 'never' : when(expires)}
-        .
-      </p>
+      <p className="note">{texts.dates(lastUsed && when(lastUsed), expires && when(expires))}</p>
       <div className="actions">
         <button
           type="button"
@@ -196,7 +200,8 @@ function KeyCard({
             setAsking('rotate');
           }}
         >
-          Rotate<span className="hidden"> {name}</span>
+          {texts.rotate}
+          <span className="hidden"> {name}</span>
         </button>
         <button
           type="button"
@@ -206,43 +211,39 @@ function KeyCard({
             setAsking('revoke');
           }}
         >
-          Revoke<span className="hidden"> {name}</span>
+          {texts.revoke}
+          <span className="hidden"> {name}</span>
         </button>
       </div>
       {asking === 'revoke' && (
         <Confirm
-          title={`Revoke ${name}?`}
-          does="Revoke"
+          title={texts.revokeTitle(name)}
+          does={texts.revoke}
           dangerous
           busy={revoke.isPending}
           error={revoke.error}
           onConfirm={() => revoke.mutate()}
           onClose={close}
         >
-          <p>Whatever uses this key is refused at once. This cannot be taken back.</p>
+          <p>{texts.revokeText}</p>
         </Confirm>
       )}
       {asking === 'rotate' && (
         <Confirm
-          title={`Rotate ${name}?`}
-          does="Rotate"
+          title={texts.rotateTitle(name)}
+          does={texts.rotate}
           busy={rotate.isPending}
           error={rotate.error}
           onConfirm={() => rotate.mutate()}
           onClose={close}
         >
-          <p>A new key is made and shown once.</p>
-          {previousTokenExpires !== null && (
-            <p>
-              This key was rotated before, and the token before the newest one is accepted until{' '}
-              {when(previousTokenExpires)}. It ends now.
-            </p>
-          )}
-          <label htmlFor="overlap">The one of before is accepted for</label>
+          <p>{texts.rotateText}</p>
+          {previousTokenExpires !== null && <p>{texts.rotateAgain(when(previousTokenExpires))}</p>}
+          <label htmlFor="overlap">{texts.overlap}</label>
           <select id="overlap" value={overlap} onChange={(e) => setOverlap(e.target.value)}>
-            <option value="86400">one more day</option>
-            <option value="3600">one more hour</option>
-            <option value="0">no longer</option>
+            <option value="86400">{texts.overlaps[86_400]}</option>
+            <option value="3600">{texts.overlaps[3600]}</option>
+            <option value="0">{texts.overlaps[0]}</option>
           </select>
         </Confirm>
       )}

@@ -1,38 +1,36 @@
 import {useQuery} from '@tanstack/react-query';
 import {Link} from 'wouter';
 import type {Project} from '../api.ts';
+import {useTexts} from '../language.ts';
 import {Page, Skeleton} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
 import {projectsQuery} from '../queries.ts';
+import {count, textsOf} from '../words.ts';
 
-function Row({
-  project: {
+function Row({project}: {project: Project}) {
+  const {projectList: texts} = useTexts();
+  const {
     name,
-    url,
     host,
     deployed,
-    message,
     domains: {primary, live, total},
-  },
-}: {
-  project: Project;
-}) {
+  } = project;
   return (
     <li className="card row">
       <div>
         <h2>
           <Link href={`/projects/${name}`}>{name}</Link>
         </h2>
-        <p className="note">{primary ?? host ?? url ?? message}</p>
+        <p className="note">{primary ?? host ?? textsOf(project).body}</p>
       </div>
       <p className="tail">
         {total === 0 ? (
           <span className="badge" data-tone={deployed ? 'plain' : 'wait'}>
-            {deployed ? 'No own domain' : 'Not deployed'}
+            {deployed ? texts.noDomain : texts.notDeployed}
           </span>
         ) : (
           <span className="badge" data-tone={live === total ? 'good' : 'wait'}>
-            {live} of {total} live
+            {texts.live(count(live), count(total))}
           </span>
         )}
       </p>
@@ -41,10 +39,11 @@ function Row({
 }
 
 export function ProjectsView() {
+  const {projects, projectList: texts} = useTexts();
   const {data, error, failureReason} = useQuery(projectsQuery);
   const reason = error ?? failureReason;
   return (
-    <Page title="Projects" lead={<p>Choose a project to see and change its domains.</p>}>
+    <Page title={projects} lead={<p>{texts.lead}</p>}>
       {data === undefined ? (
         reason ? (
           <Problem error={reason} trying={error === null} />
@@ -53,8 +52,8 @@ export function ProjectsView() {
         )
       ) : data.length === 0 ? (
         <div className="card empty">
-          <h2>No project yet</h2>
-          <p>A project appears here as soon as it is published.</p>
+          <h2>{texts.empty}</h2>
+          <p>{texts.emptyText}</p>
         </div>
       ) : (
         <ul className="plain stack">

@@ -7,10 +7,11 @@ import {api} from '../api.ts';
 import {Refused} from '../api.ts';
 import type {Link, Session, Unconfirmed} from '../api.ts';
 import {brand} from '../brand.ts';
+import {useTexts} from '../language.ts';
 import {tellSession} from '../live.ts';
 import {Button} from '../parts/button.tsx';
 import {Page} from '../parts/page.tsx';
-import {Problem} from '../parts/problem.tsx';
+import {Problem, sayError} from '../parts/problem.tsx';
 import {Shell} from '../parts/shell.tsx';
 import {entryOf} from '../places.ts';
 import {setSession, tryAgain} from '../queries.ts';
@@ -27,15 +28,16 @@ const isQuestion = (error: unknown): boolean => error instanceof Refused && erro
 interface SignInProps {
   /** A link that somebody follows. */
   link?: Link;
-  /** Namespace of who is signed in already. */
+  /** The account of the present session. */
   before?: string;
-  /** Why nobody is signed in any more. */
-  why?: string;
+  /** The end of the previous session. */
+  why?: Refused;
   /** Called when a person has signed in, or keeps the present session. */
   onEnd?: () => void;
 }
 
 export function SignIn({link, before, why, onEnd}: SignInProps) {
+  const {key: keyLabel, signIn, signingIn: texts} = useTexts();
   const [path, go] = useLocation();
   const [key, setKey] = useState('');
   const [asked, ask] = useState<Asked>();
@@ -93,33 +95,26 @@ export function SignIn({link, before, why, onEnd}: SignInProps) {
       </Shell>
     );
   }
-  const lead =
-    brand.name === ''
-      ? 'Come by the link on your platform’s own pages'
-      : `Come by the link on the pages of ${brand.name}`;
   return (
     <Shell>
       <div className="narrow">
-        <Page
-          title={following ? 'Signing in …' : 'Sign in'}
-          lead={following ? undefined : <p>{lead}, or sign in by an API key.</p>}
-        >
+        <Page title={following ? texts.title : signIn} lead={following ? undefined : <p>{texts.lead(brand.name)}</p>}>
           {why !== undefined && error === null && (
             <div className="notice" role="status">
-              <p>{why}</p>
+              <p>{sayError(why)}</p>
             </div>
           )}
           {error !== null && <Problem error={error} trying={following} />}
           {!following && before !== undefined && (
             <div className="actions">
               <button type="button" onClick={onEnd}>
-                Go on as namespace {before}
+                {texts.continueAs(before)}
               </button>
             </div>
           )}
           {!following && (
             <form className="card stack" onSubmit={submit}>
-              <label htmlFor="key">API key</label>
+              <label htmlFor="key">{keyLabel}</label>
               <input
                 id="key"
                 type="password"
@@ -130,10 +125,10 @@ export function SignIn({link, before, why, onEnd}: SignInProps) {
                 spellCheck={false}
                 placeholder="dp_…"
               />
-              <p className="note">It is sent to this server once and not kept in the browser.</p>
+              <p className="note">{texts.keyNote}</p>
               <div className="actions">
                 <Button type="submit" className="primary" busy={byKey.isPending}>
-                  Sign in
+                  {signIn}
                 </Button>
               </div>
             </form>

@@ -1,6 +1,7 @@
 import {useQuery} from '@tanstack/react-query';
 import type {ReactNode} from 'react';
 import type {Account, Session, Usage} from '../api.ts';
+import {useTexts} from '../language.ts';
 import {Bar} from '../parts/bar.tsx';
 import {Page, Skeleton} from '../parts/page.tsx';
 import {Problem} from '../parts/problem.tsx';
@@ -13,10 +14,11 @@ const everyMs = 10_000;
 const usageEveryMs = 60_000;
 
 export default function UsageView({session}: {session: Session}) {
+  const {usage} = useTexts();
   const {data, error, failureReason} = useQuery({...accountQuery, refetchInterval: everyMs});
   const reason = error ?? failureReason;
   return (
-    <Page title="Plan and usage">
+    <Page title={usage}>
       {data === undefined ? (
         reason ? (
           <Problem error={reason} trying={error === null} />
@@ -54,6 +56,7 @@ function List({title, columns, children}: {title: string; columns: readonly stri
 function Body({
   account: {
     account,
+    namespace,
     plan,
     usage: {minute, day},
     customDomains: {allowed, maxHostnamesPerProject},
@@ -62,42 +65,35 @@ function Body({
 }: {
   account: Account;
 }) {
+  const {none, quota: texts} = useTexts();
   return (
     <>
       <section className="card stack" aria-labelledby="plan">
-        <h2 id="plan">{plan === null ? 'No plan' : `Plan ${plan}`}</h2>
+        <h2 id="plan">{plan === null ? texts.noPlan : texts.plan(plan)}</h2>
         <p>
-          {account === null ? 'This namespace belongs to no account.' : `Account ${account}.`}{' '}
-          {allowed
-            ? `Up to ${count(maxHostnamesPerProject)} hostnames of your own for each project.`
-            : 'No custom domains.'}
+          {texts.account(account ?? namespace)}{' '}
+          {allowed ? texts.upTo(count(maxHostnamesPerProject), maxHostnamesPerProject) : texts.noDomains}
         </p>
       </section>
       <section className="card stack" aria-labelledby="requests">
-        <h2 id="requests">Requests to the API</h2>
-        <p className="note">
-          All keys of the account share these. This page uses them only after 60 requests of its own in a minute, or 500
-          in a day.
-        </p>
+        <h2 id="requests">{texts.requests}</h2>
+        <p className="note">{texts.shared}</p>
         <Bar
-          label="This minute"
+          label={texts.minute}
           used={minute.used}
           limit={minute.limit}
-          note={`Begins anew at ${when(minute.reset * 1000)}`}
+          note={texts.again(when(minute.reset * 1000))}
         />
-        <Bar label="Today (UTC)" used={day.used} limit={day.limit} note={`Begins anew at ${when(day.reset * 1000)}`} />
+        <Bar label={texts.day} used={day.used} limit={day.limit} note={texts.again(when(day.reset * 1000))} />
       </section>
       {offeredPlans.length > 0 && (
         <div className="card stack">
-          <h2 id="plans">Plans</h2>
-          <List title="plans" columns={['Plan', 'Hostnames a project', 'Requests a minute', 'Requests a day']}>
+          <h2 id="plans">{texts.plans}</h2>
+          <List title="plans" columns={texts.columns}>
             {offeredPlans.map((p) => (
               <tr key={p.name} aria-current={p.name === plan ? 'true' : undefined}>
-                <th scope="row">
-                  {p.name}
-                  {p.name === plan && ' (yours)'}
-                </th>
-                <td>{p.customDomains.allowed ? count(p.customDomains.maxHostnamesPerProject) : 'none'}</td>
+                <th scope="row">{p.name === plan ? texts.yours(p.name) : p.name}</th>
+                <td>{p.customDomains.allowed ? count(p.customDomains.maxHostnamesPerProject) : none}</td>
                 <td>{count(p.rateLimit.requestsPerMinute)}</td>
                 <td>{count(p.rateLimit.requestsPerDay)}</td>
               </tr>
@@ -110,26 +106,32 @@ function Body({
 }
 
 function Keys() {
+  const {loading, quota: texts} = useTexts();
   const {data, error, failureReason} = useQuery({...usageQuery, refetchInterval: usageEveryMs});
   const reason = error ?? failureReason;
   return (
     <div className="card stack">
-      <h2 id="keys">Requests of each key</h2>
-      {data ? <KeyTable usage={data} /> : reason ? <Problem error={reason} trying={error === null} /> : <p>Loading</p>}
+      <h2 id="keys">{texts.byKey}</h2>
+      {data ? (
+        <KeyTable usage={data} />
+      ) : reason ? (
+        <Problem error={reason} trying={error === null} />
+      ) : (
+        <p>{loading}</p>
+      )}
     </div>
   );
 }
 
 function KeyTable({usage: {since, until, items}}: {usage: Usage}) {
+  const {quota: texts} = useTexts();
   return (
     <>
-      <p className="note">
-        Since {dayOf(since)}; days are UTC. Requests of this page are not counted. Counts can be half a minute old.
-      </p>
+      <p className="note">{texts.since(dayOf(since))}</p>
       {items.length === 0 ? (
-        <p>No key has made a request since then.</p>
+        <p>{texts.noRequests}</p>
       ) : (
-        <List title="keys" columns={['Key', 'Today', 'In all']}>
+        <List title="keys" columns={texts.keyColumns}>
           {sumsOf(items, until).map(({key, today, inAll}) => (
             <tr key={key}>
               <th scope="row">{key}</th>
@@ -141,7 +143,7 @@ function KeyTable({usage: {since, until, items}}: {usage: Usage}) {
       )}
       <p>
         <a href="/v1/usage?format=csv" download>
-          Download by day and scope (CSV)
+          {texts.download}
         </a>
       </p>
     </>
