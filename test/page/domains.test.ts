@@ -61,29 +61,46 @@ const live = {
 describe('A domain', () => {
   test('is added, awaits its record, is verified, goes live, gets a redirect, changes places with it, and is removed, without a reload', async () => {
     const page = await open('docs');
-    await page.getByText('No domain of your own yet').waitFor();
+    await page.getByText('No domain yet').waitFor();
     await expectAccessible(page, 'empty');
     await typed(page).fill('docs.example.com');
-    await page.getByText('docs.example.com can be added and becomes the primary.').waitFor();
+    await page.getByText('docs.example.com can be added. It becomes the main domain.').waitFor();
     await page.getByRole('button', {name: 'Add domain'}).click();
     await eventually('it is written', () => world.read('acme', 'docs'));
     await world.say('acme', 'docs', [{hostname: 'docs.example.com'}]);
     const docs = card(page, 'docs.example.com');
     await docs.getByText('Awaiting verification').waitFor();
-    await docs.getByText('There is no record at docs.example.com.').waitFor();
-    expect(await docs.getByRole('cell').allTextContents()).toEqual([
+    await docs.getByRole('heading', {name: 'DNS record is missing'}).waitFor();
+    expect(await docs.locator('.form dt').allTextContents()).toEqual(['Type', 'Name', 'Value', 'TTL', 'Found now']);
+    expect(await docs.locator('.form dd').allTextContents()).toEqual([
       'CNAME',
       'docs',
       'docs-acme-k3v9x2m4q7w1z.apps.platform.test',
       '3600',
       'Nothing',
     ]);
+    expect(await docs.locator('.steps dt').allTextContents()).toEqual(['What happens next', 'How long it takes']);
+    await docs.getByText('Waiting for you').waitFor();
     await expectAccessible(page, 'awaiting');
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await docs.getByRole('button', {name: 'Copy the value of the CNAME record of docs.example.com'}).click();
+    await docs.getByRole('button', {name: 'Copy Value of the CNAME record of docs.example.com'}).click();
     await docs.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('docs-acme-k3v9x2m4q7w1z.apps.platform.test');
+
+    await docs.getByRole('button', {name: 'Copy instructions docs.example.com'}).click();
+    await docs.getByText('Instructions copied').waitFor();
+    const instructions = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    expect(instructions).toMatch(/^Connect the domain docs\.example\.com\n/);
+    expect(instructions).toContain('Value: docs-acme-k3v9x2m4q7w1z.apps.platform.test');
+    const link = await docs.getByRole('link', {name: 'Send these instructions docs.example.com'}).getAttribute('href');
+    const mail = new URL(link!);
+    expect([mail.protocol, mail.pathname, mail.searchParams.get('subject')]).toEqual([
+      'mailto:',
+      '',
+      'Connect the domain docs.example.com',
+    ]);
+    expect(mail.searchParams.get('body')?.replaceAll('\r\n', '\n')).toBe(instructions);
 
     await docs.getByRole('button', {name: 'Verify docs.example.com'}).click();
     await docs.getByText('Checking …').waitFor();
@@ -104,22 +121,23 @@ describe('A domain', () => {
       },
     ]);
     await docs.getByRole('button', {name: 'Re-verify docs.example.com'}).waitFor();
-    await docs.getByText('waiting for the certificate authority').waitFor();
+    await docs.getByText('Waiting for the certificate authority (CA)').waitFor();
     await expectAccessible(page, 'verified');
     await world.say('acme', 'docs', [{hostname: 'docs.example.com', ...live}]);
     await docs.getByRole('link', {name: 'docs.example.com'}).waitFor();
     expect(
-      await docs
-        .getByRole('list', {name: 'What has happened to docs.example.com'})
-        .getByRole('listitem')
-        .allTextContents(),
-    ).toEqual(['Added22 Nov 2026, 06:00', 'Verified06:03after 3 min 12 sby its CNAME record', 'Live06:03after 45 s']);
+      await docs.getByRole('list', {name: 'History of docs.example.com'}).getByRole('listitem').allTextContents(),
+    ).toEqual([
+      'AddedNov 22, 2026, 6:00 AM',
+      'Verified6:03 AMafter 3 min 12 secwith its CNAME record',
+      'Live6:03 AMafter 45 sec',
+    ]);
     expect(await docs.getByRole('link', {name: 'docs.example.com'}).getAttribute('href')).toBe(
       'https://docs.example.com',
     );
 
     await typed(page).fill('old.example.com');
-    await page.getByLabel('Redirects to the primary by').selectOption('308');
+    await page.getByLabel('Redirect to the main domain').selectOption('308');
     await page.getByRole('button', {name: 'Add domain'}).click();
     await eventually(
       'it is written',
@@ -133,10 +151,10 @@ describe('A domain', () => {
       redirect: {to: 'docs.example.com', status: 308},
     } as const;
     await world.say('acme', 'docs', [{hostname: 'docs.example.com', ...live}, redirecting]);
-    await card(page, 'old.example.com').getByText('Redirects to docs.example.com (308)').waitFor();
+    await card(page, 'old.example.com').getByText('Redirects to docs.example.com').waitFor();
     await expectAccessible(page, 'live');
 
-    await card(page, 'old.example.com').getByRole('button', {name: 'Make primary old.example.com'}).click();
+    await card(page, 'old.example.com').getByRole('button', {name: 'Make main domain old.example.com'}).click();
     await eventually(
       'they have changed places',
       async () => (await world.read('acme', 'docs'))?.spec.primary === 'old.example.com',
@@ -145,11 +163,15 @@ describe('A domain', () => {
       {hostname: 'old.example.com', ...live},
       {...redirecting, hostname: 'docs.example.com', redirect: {to: 'old.example.com', status: 308}},
     ]);
-    await docs.getByText('Redirects to old.example.com (308)').waitFor();
+    await docs.getByText('Redirects to old.example.com').waitFor();
 
     await docs.getByRole('button', {name: 'Remove docs.example.com'}).click();
     const dialog = page.getByRole('dialog', {name: 'Remove docs.example.com?'});
-    await dialog.getByText('Its traffic stops at once').waitFor();
+    await dialog.getByText('Visitors who open docs.example.com get an error as soon as you remove it.').waitFor();
+    // The records that the customer deletes afterwards.
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual([
+      'CNAME docs → docs-acme-k3v9x2m4q7w1z.apps.platform.test',
+    ]);
     await expectAccessible(page, 'remove', {folded: true});
     await dialog.getByRole('button', {name: 'Remove'}).click();
     await eventually(
@@ -160,7 +182,7 @@ describe('A domain', () => {
     await docs.waitFor({state: 'detached'});
     await card(page, 'old.example.com').getByRole('button', {name: 'Remove old.example.com'}).click();
     await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
-    await page.getByText('No domain of your own yet').waitFor();
+    await page.getByText('No domain yet').waitFor();
     expect(await world.read('acme', 'docs')).toBeUndefined();
   });
 
@@ -240,13 +262,11 @@ describe('A domain', () => {
       'Live',
       'Removing',
     ]);
-    await card(page, 'drifted.example.org').getByText('Served until 29 Nov 2026, 06:00').waitFor();
-    expect(await card(page, 'drifted.example.org').getByRole('list', {name: 'Seen at drifted'}).textContent()).toBe(
+    await card(page, 'drifted.example.org').getByText('Nov 29, 2026, 6:00 AM', {exact: true}).waitFor();
+    expect(await card(page, 'drifted.example.org').getByRole('list', {name: 'Found at drifted'}).textContent()).toBe(
       'CNAME elsewhere.example.net',
     );
-    expect(await card(page, 'example.org').getByRole('row').nth(1).getByRole('cell').first().textContent()).toBe(
-      'ALIAS, ANAME or flattened CNAME',
-    );
+    await card(page, 'example.org').getByText('Some providers call this type ANAME.').waitFor();
     expect(await card(page, 'leaving.example.org').getByRole('button').count()).toBe(0);
     await card(page, 'example.org').getByText('Confirmation record is missing').waitFor();
     const badges = await page.locator('.badge').all();
@@ -258,8 +278,8 @@ describe('A domain', () => {
       'bad',
       'plain',
     ]);
-    const shown = (hostname: string) => card(page, hostname).locator('.message').allTextContents();
-    // The text about the reason or the message of the status, then the next step.
+    const shown = (hostname: string) => card(page, hostname).locator('.state > p, .steps dd').allTextContents();
+    // The text about the state, the next step, and how long it takes.
     expect(await shown('expired.example.org')).toEqual([
       'The certificate of expired.example.org expired. Browsers show a warning to visitors.',
       'Contact support. You do not need to change anything.',
@@ -268,11 +288,14 @@ describe('A domain', () => {
       'Visitors no longer reach your project at leaving.example.org.',
       contactSupport,
     ]);
-    expect((await shown('example.org'))[1]).toBe(`Create the records below at your DNS provider. ${foundSoon}`);
+    expect((await shown('example.org')).slice(1)).toEqual([
+      'Create the records below at your DNS provider.',
+      foundSoon,
+    ]);
     await expectAccessible(page, 'phases');
   });
 
-  test('says before it is removed whether traffic stops, and whether it is kept without a new proof', async () => {
+  test('says before it is removed whether visitors get errors, whether it stays reserved, and which records to delete', async () => {
     const page = await open('leaving');
     const names = ['example.org', 'drifted.example.org', 'new.example.org'];
     const [primary = '', ...rest] = names;
@@ -292,7 +315,7 @@ describe('A domain', () => {
       },
       {hostname: 'new.example.org'},
     ]);
-    await card(page, 'new.example.org').getByText('There is no record at new.example.org.').waitFor();
+    await card(page, 'new.example.org').getByText('DNS record is missing').waitFor();
     const told: string[][] = [];
     for (const hostname of names) {
       await card(page, hostname)
@@ -305,18 +328,19 @@ describe('A domain', () => {
       await dialog.getByRole('button', {name: 'Cancel'}).click();
       await dialog.waitFor({state: 'detached'});
     }
-    const proof = 'Adding it again begins with the proof by its DNS records.';
+    const notKept = 'To add it again later, you must confirm it with DNS records again.';
     expect(told).toEqual([
       [
-        'Its traffic stops at once: whoever opens example.org gets an error from then on.',
-        'The hostname is kept for you for a while: adding it again needs no new proof as long as the DNS stays as it is.',
+        'Visitors who open example.org get an error as soon as you remove it.',
+        'We reserve the domain for you for a while. You can add it again without a new check if its DNS records stay as they are.',
+        'Afterwards, delete this DNS record at your DNS provider:',
       ],
-      ['Its traffic stops at once: whoever opens drifted.example.org gets an error from then on.', proof],
-      ['new.example.org is not live: no traffic depends on it.', proof],
+      ['Visitors who open drifted.example.org get an error as soon as you remove it.', notKept],
+      ['new.example.org is not live, so no visitors are affected.', notKept],
     ]);
   });
 
-  test('at an apex shows its records in the terms of its DNS provider', async () => {
+  test('without a subdomain shows its records in the words of its DNS provider, with a link to its help', async () => {
     const page = await open('apex');
     const nameServers = ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'];
     const hosts = [
@@ -332,47 +356,42 @@ describe('A domain', () => {
     await world.say('acme', 'apex', hosts);
     const needed = (hostname: string) => card(page, hostname).locator('.records > p');
     await needed('www.example.net')
-      .getByText('This record is needed in the zone example.net, at Cloudflare:')
+      .getByText('Create this record in the DNS settings of example.net, at Cloudflare.')
       .waitFor();
-    expect(await needed('example.net').textContent()).toBe(
-      'These records are needed in the zone example.net, at Cloudflare:',
-    );
-    expect(await needed('example.org').textContent()).toBe(
-      'These records are needed in the zone example.org, at your DNS provider (name servers ns1.example.org, ns2.example.org and 1 more):',
-    );
-    const types = (hostname: string) => card(page, hostname).locator('td[data-label="Type"]').allInnerTexts();
-    expect(await types('example.net')).toEqual(['CNAME\nCloudflare flattens it at an apex', 'TXT']);
-    expect(await types('example.com')).toEqual([
-      'A\nGoDaddy has no record that follows a name at an apex',
-      'AAAA',
-      'TXT',
+    expect(await needed('example.net').allTextContents()).toEqual([
+      'Create these records in the DNS settings of example.net, at Cloudflare.',
+      'How to add records at Cloudflare',
     ]);
-    expect(await types('example.org')).toEqual(['ALIAS, ANAME or flattened CNAME', 'TXT']);
-    // The message says the same in the same words.
-    await card(page, 'example.com')
-      .locator('.message')
-      .getByText('(GoDaddy has no record that follows a name at an apex)')
-      .waitFor();
+    expect(
+      await card(page, 'example.net').getByRole('link', {name: 'How to add records'}).getAttribute('href'),
+    ).toMatch(/^https:\/\/developers\.cloudflare\.com\/dns\//);
+    expect(await needed('example.org').allTextContents()).toEqual([
+      'Create these records in the DNS settings of example.org, at your DNS provider (name servers ns1.example.org, ns2.example.org and 1 more).',
+    ]);
+    const types = (hostname: string) => card(page, hostname).locator('[data-field="type"] dd').allTextContents();
+    expect(await types('example.net')).toEqual(['CNAME', 'TXT']);
+    expect(await types('example.com')).toEqual(['A', 'AAAA', 'TXT']);
+    expect(await types('example.org')).toEqual(['ALIAS', 'TXT']);
+    const notes = (hostname: string) => card(page, hostname).locator('.form small').allTextContents();
+    expect(await notes('example.net')).toEqual(['Cloudflare accepts this type here.']);
+    expect(await notes('example.com')).toEqual(['GoDaddy has no type that leads to a name here, so use addresses.']);
     await expectAccessible(page, 'apex');
   });
 
   test('with the wrong DNS shows what is seen beside what is needed', async () => {
     const page = await open('wrong');
     await world.api.domain('acme', 'wrong', {primary: 'www.example.net'});
-    const message =
-      'www.example.net has A 203.0.113.7 and no CNAME. Delete it and create CNAME www -> HOST (TTL 3600). Resolvers may repeat the old answer until 14:32 UTC.';
     await world.say('acme', 'wrong', [
       {
         hostname: 'www.example.net',
         reason: 'ConflictingRecord',
-        message,
         state: 'Conflicting',
         observed: ['A 203.0.113.7', 'AAAA 2001:db8::7'],
       },
     ]);
     const host = card(page, 'www.example.net');
-    await host.getByText(message).waitFor();
-    expect(await host.getByRole('list', {name: 'Seen at www'}).getByRole('listitem').allTextContents()).toEqual([
+    await host.getByText('has other DNS records: A 203.0.113.7, AAAA 2001:db8::7.').waitFor();
+    expect(await host.getByRole('list', {name: 'Found at www'}).getByRole('listitem').allTextContents()).toEqual([
       'A 203.0.113.7',
       'AAAA 2001:db8::7',
     ]);
@@ -380,11 +399,11 @@ describe('A domain', () => {
   });
 
   test.each([
-    ['192.0.2.1', 'must be a hostname, not an IP address'],
-    ['https://docs.example.com', 'no scheme'],
-    ['docs', 'at least two labels'],
-    ['co.uk', 'public suffix'],
-    ['x.apps.platform.test', 'platform'],
+    ['192.0.2.1', 'not an IP address'],
+    ['https://docs.example.com', 'Leave out https://'],
+    ['docs', 'Enter a domain such as'],
+    ['co.uk', 'under which many people have domains'],
+    ['x.apps.platform.test', 'It belongs to this platform'],
   ])('that is not valid (%s) is refused while it is typed, with the rule that it breaks', async (hostname, words) => {
     const page = await shared('typing');
     await typed(page).fill(hostname);
@@ -399,17 +418,21 @@ describe('A domain', () => {
     const page = await shared('typing');
     await typed(page).fill('💩.example');
     await expectSeen(
-      page.locator('#hostname-said').getByText('💩.example can be added as xn--ls8h.example, which most browsers show'),
+      page.locator('#hostname-said').getByText('💩.example can be added. Most browsers show it as xn--ls8h.example.'),
     );
     await typed(page).fill('👨‍👩‍👧.example');
-    await expectSeen(page.locator('#hostname-said').getByText('joined emoji have no ASCII form'));
+    await expectSeen(page.locator('#hostname-said').getByText('This is not a valid domain.'));
   });
 
   test('that will not be accepted yet is told with the reason before it is added', async () => {
     await world.api.project('acme', 'undeployed');
     const {page} = await world.signedIn('acme', {project: 'undeployed'});
     await typed(page).fill('early.example.com');
-    await expectSeen(page.locator('#hostname-said').getByText('The Project undeployed has no default hostname yet.'));
+    await expectSeen(
+      page
+        .locator('#hostname-said')
+        .getByText('The project of this domain does not exist, or does not have an address yet.'),
+    );
     expect(await page.locator('#hostname-said').textContent()).not.toContain('can be added');
     await expectAccessible(page, 'not-accepted-yet');
   });
@@ -420,7 +443,7 @@ describe('A domain', () => {
     await world.say('acme', 'twice', [{hostname: 'twice.example.com', ...live}]);
     await card(page, 'twice.example.com').waitFor();
     await typed(page).fill('TWICE.example.com');
-    await page.locator('#hostname-said').getByText('The project has twice.example.com already.').waitFor();
+    await page.locator('#hostname-said').getByText('Your project already has this domain.').waitFor();
     expect(await page.getByRole('button', {name: 'Add domain'}).isDisabled()).toBe(true);
   });
 
@@ -471,8 +494,8 @@ describe('A domain', () => {
       "navigator.clipboard.writeText = () => Promise.reject(new DOMException('not allowed', 'NotAllowedError'))",
     );
     const host = card(page, 'framed.example.com');
-    await host.getByRole('button', {name: 'Copy the value of the CNAME record of framed.example.com'}).click();
-    const words = host.getByText('Not copied. It is selected now: copy it by hand.');
+    await host.getByRole('button', {name: 'Copy Value of the CNAME record of framed.example.com'}).click();
+    const words = host.getByText('Not copied. The text is selected now. Copy it by hand.');
     await expectSeen(words);
     expect((await words.boundingBox())!.width).toBeGreaterThan(50);
     expect(await page.evaluate('getSelection().toString()')).toBe('framed-acme-k3v9x2m4q7w1z.apps.platform.test');
@@ -486,10 +509,10 @@ describe('A domain', () => {
     await world.say('acme', 'markup', [
       {hostname: 'markup.example.com', message: evil, state: 'Wrong', observed: [`TXT "${evil}"`]},
     ]);
-    await card(page, 'markup.example.com').getByText(evil, {exact: true}).waitFor();
+    await card(page, 'markup.example.com').getByText(`TXT "${evil}"`, {exact: true}).waitFor();
     expect(await card(page, 'markup.example.com').locator('img, script').count()).toBe(0);
     await typed(page).fill(evil);
-    await page.locator('#hostname-said').getByText('must be a hostname').waitFor();
+    await page.locator('#hostname-said').getByText('Enter a domain such as').waitFor();
     expect(await page.title()).toBe('Domains · Example Cloud');
   });
 });
@@ -507,7 +530,7 @@ describe('The offered actions', () => {
     const page = await open('git');
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
-    await page.getByText("These domains are managed by your platform's configuration").waitFor();
+    await page.getByText('These domains are managed in a configuration outside of this page.').waitFor();
     // What is said of it may come after it.
     await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([
@@ -537,7 +560,7 @@ describe('The offered actions', () => {
 
   test('are none without the scope', async () => {
     const page = await open('reader', {scopes: ['domains:read']});
-    await page.getByText('you may look, and change nothing', {exact: false}).waitFor();
+    await page.getByText('You can view these domains, but you cannot change them.').waitFor();
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
     expect(await page.getByRole('link', {name: 'API keys'}).count()).toBe(0);
   });
@@ -550,21 +573,23 @@ describe('The offered actions', () => {
     );
     await world.api.tenant('small', 'free');
     const page = await open('docs', {namespace: 'small'});
-    await page.getByText('The plan free has no custom domains. The plan pro has 10 for each project.').waitFor();
+    await page
+      .getByText('The plan free does not include your own domains. The plan pro includes 10 domains for each project.')
+      .waitFor();
     await expectAccessible(page, 'plan-without-domains');
     await world.api.tenant('small', 'gone');
-    await expectSeen(page.getByText('The plan of this account cannot be found'));
+    await expectSeen(page.getByText('The plan of your account cannot be found'));
     expect(await page.getByRole('note').allTextContents()).toEqual([
-      'The plan of this account cannot be found, which is for the platform to mend. No domain can be added until then; what was proven before is not taken away.',
+      'The plan of your account cannot be found. You cannot add domains until this is fixed. Contact support. Domains that already work stay connected.',
     ]);
     await expectAccessible(page, 'plan-not-found');
     await world.api.tenant('small', 'pro');
-    await page.getByText('0 of 10 hostnames of the plan pro used.').waitFor();
+    await page.getByText('0 of 10 domains of the plan pro used.').waitFor();
     const [primary = '', ...more] = Array.from({length: 10}, (_, i) => `n${i}.example.com`);
     await world.api.domain('small', 'docs', {primary, redirects: more.map((from) => ({from, status: 301 as const}))});
     await page
       .getByText(
-        'All 10 hostnames that the plan pro has for a project are used. The plan business has 50 for each project.',
+        'All 10 domains that the plan pro allows for a project are used. The plan business includes 50 domains for each project.',
       )
       .waitFor();
   });
@@ -588,7 +613,7 @@ describe('The offered actions', () => {
     await page.goBack();
     await card(page, 'drained.example.com').getByRole('button', {name: 'Remove drained.example.com'}).click();
     await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
-    await page.getByText('No domain of your own yet').waitFor();
+    await page.getByText('No domain yet').waitFor();
   });
 
   test('are refused on a domain that somebody else has changed meanwhile', async () => {
@@ -601,7 +626,7 @@ describe('The offered actions', () => {
       {hostname: 'a.example.com', ...live},
       {hostname: 'b.example.com', ...live},
     ]);
-    await card(page, 'b.example.com').getByRole('button', {name: 'Make primary b.example.com'}).waitFor();
+    await card(page, 'b.example.com').getByRole('button', {name: 'Make main domain b.example.com'}).waitFor();
     // The answer to a question that it asked before is older than what stands.
     await page.route('**/make-primary', async (route) => {
       await world.api.domain('acme', 'raced', {
@@ -611,13 +636,11 @@ describe('The offered actions', () => {
       await route.continue();
     });
     const answered = page.waitForResponse('**/make-primary');
-    await card(page, 'b.example.com').getByRole('button', {name: 'Make primary b.example.com'}).click();
+    await card(page, 'b.example.com').getByRole('button', {name: 'Make main domain b.example.com'}).click();
     expect((await answered).status()).toBe(412);
     await card(page, 'b.example.com')
       .getByRole('alert')
-      .getByText('the current version is')
-      .or(card(page, 'b.example.com').getByRole('alert').getByText('Read the domains again'))
-      .first()
+      .getByText('Someone else has changed this at the same time.')
       .waitFor();
     expect((await world.read('acme', 'raced'))?.spec.primary).toBe('a.example.com');
   });
@@ -627,9 +650,9 @@ test('For a project that does not exist the page says so, and links back to the 
   await world.api.project('acme', 'new');
   const {page} = await world.signedIn('acme');
   await page.goto('/projects/none');
-  await page.getByText('The project does not exist.').waitFor();
+  await page.getByText('This project does not exist').waitFor();
   await expectAccessible(page, 'no-project');
-  await page.getByRole('main').getByRole('link', {name: 'projects', exact: true}).click();
+  await page.getByRole('main').getByRole('link', {name: 'Go to your projects'}).click();
   await page.getByRole('heading', {name: 'Projects'}).waitFor();
   await page.getByText('Not deployed').first().waitFor();
   await expectAccessible(page, 'projects');

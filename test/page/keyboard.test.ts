@@ -2,6 +2,7 @@
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
+import {customerTexts} from '../../operator/domain/reasons/customer.ts';
 import {expectSeen} from '../support/page-checks.ts';
 import {PageWorld} from '../support/page-world.ts';
 
@@ -57,9 +58,9 @@ test('A person without a mouse signs in, opens a project, adds a domain, verifie
   await page.keyboard.press('Enter');
   await eventually('it is written', () => world.read('acme', 'docs'));
   await world.say('acme', 'docs', [{hostname: 'docs.example.com'}]);
-  await page.getByText('There is no record at docs.example.com.').waitFor();
-  await tabTo(page, 'Copy the name of the CNAME record of docs.example.com');
-  await tabTo(page, 'Copy the value of the CNAME record of docs.example.com');
+  await page.getByRole('heading', {name: 'DNS record is missing'}).waitFor();
+  await tabTo(page, 'Copy Name of the CNAME record of docs.example.com');
+  await tabTo(page, 'Copy Value of the CNAME record of docs.example.com');
   await tabTo(page, 'Verify docs.example.com');
   await page.keyboard.press('Space');
   await eventually(
@@ -94,7 +95,7 @@ test('A person without a mouse signs in, opens a project, adds a domain, verifie
   expect([...inside].toSorted()).toEqual(['Cancel', 'Remove']);
   await tabTo(page, 'Remove');
   await page.keyboard.press('Enter');
-  await page.getByText('No domain of your own yet').waitFor();
+  await page.getByText('No domain yet').waitFor();
   expect(await focused(page)).not.toBe('');
 });
 
@@ -121,27 +122,28 @@ test('A person who does not see the page is told what has become of each action,
 
   const requested = async () =>
     (await world.read('acme', 'heard'))?.metadata.annotations?.['doorplate.dev/requestedAt'];
-  for (const message of ['It is as it was.', 'It is as it was.', 'It is better.']) {
+  for (const reason of ['RecordMissing', 'RecordMissing', 'TargetMismatch']) {
     const before = await requested();
     await tabTo(page, 'Verify next.example.com');
     await page.keyboard.press('Space');
     await expectFocus('Checking … next.example.com');
     // An operator answers what it has read.
     await eventually('the check is asked for', async () => (await requested()) !== before);
-    await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com', message}]);
-    await expectTold(`next.example.com: Awaiting verification. ${message}`);
+    await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com', reason}]);
+    const {body} = customerTexts({hostname: 'next.example.com', reason});
+    await expectTold(`next.example.com: Awaiting verification. ${body}`);
     await expectFocus('Verify next.example.com');
     await page.keyboard.press('Shift+Tab');
   }
 
-  await tabTo(page, 'Make primary next.example.com');
+  await tabTo(page, 'Make main domain next.example.com');
   await page.keyboard.press('Space');
   await eventually(
     'it is written',
     async () => (await world.read('acme', 'heard'))?.spec.primary === 'next.example.com',
   );
   await world.say('acme', 'heard', [{hostname: 'next.example.com'}, {hostname: 'heard.example.com'}]);
-  await expectTold('next.example.com is the primary.');
-  await page.getByRole('button', {name: 'Make primary heard.example.com'}).waitFor();
+  await expectTold('next.example.com is the main domain.');
+  await page.getByRole('button', {name: 'Make main domain heard.example.com'}).waitFor();
   await expectFocus('next.example.com');
 });

@@ -36,8 +36,8 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   await page.getByRole('heading', {name: 'backend'}).waitFor();
   await page.getByLabel('Name').fill('ci');
   await page.getByLabel('domains:write').check();
-  await page.getByRole('button', {name: 'Make key'}).click();
-  await page.getByText('it is shown this once').waitFor();
+  await page.getByRole('button', {name: 'Create key'}).click();
+  await page.getByText('It is shown only this time.').waitFor();
   await expectAccessible(page, 'key-shown', {folded: true});
   const first = await shown(page, 'ci');
   expect(await works(first)).toBe(true);
@@ -46,10 +46,10 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
     expireTime: expect.stringMatching(/^20/),
   });
 
-  await page.getByRole('button', {name: 'Rotate ci'}).click();
-  await page.getByLabel('The one of before is accepted for').selectOption('0');
+  await page.getByRole('button', {name: 'Replace ci'}).click();
+  await page.getByLabel('The old secret works').selectOption('0');
   await expectAccessible(page, 'key-rotate', {folded: true});
-  await page.getByRole('dialog').getByRole('button', {name: 'Rotate'}).click();
+  await page.getByRole('dialog').getByRole('button', {name: 'Replace'}).click();
   await page.getByRole('dialog', {name: 'The key ci'}).waitFor();
   const second = await shown(page, 'ci');
   await eventually('the one of before is refused', async () => !(await works(first)), patienceMs, 50);
@@ -72,7 +72,7 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   );
   await page.getByRole('button', {name: 'Revoke git'}).click();
   await page.getByRole('dialog').getByRole('button', {name: 'Revoke'}).click();
-  await page.getByRole('alert').getByText("The key git is managed by your platform's configuration").waitFor();
+  await page.getByRole('alert').getByText('This is managed in a configuration outside of this page.').waitFor();
   await page.getByRole('dialog').getByRole('button', {name: 'Cancel'}).click();
   await expectAccessible(page, 'keys');
 });
@@ -82,12 +82,12 @@ test('A key that was rotated is rotated again only after its page says that the 
   const {page} = await world.signedIn('acme', {scopes: ['domains:read', 'keys:write']});
   await page.getByRole('link', {name: 'API keys'}).click();
   const rotate = async (says: boolean): Promise<string> => {
-    await page.getByRole('button', {name: 'Rotate twice'}).click();
-    const dialog = page.getByRole('dialog', {name: 'Rotate twice?'});
-    await dialog.getByText('A new key is made').waitFor();
-    expect(await dialog.getByText('It ends now.').count()).toBe(says ? 1 : 0);
+    await page.getByRole('button', {name: 'Replace twice'}).click();
+    const dialog = page.getByRole('dialog', {name: 'Replace twice?'});
+    await dialog.getByText('A new secret is created').waitFor();
+    expect(await dialog.getByText('It stops working now.').count()).toBe(says ? 1 : 0);
     if (says) await expectAccessible(page, 'key-rotate-again', {folded: true});
-    await dialog.getByRole('button', {name: 'Rotate'}).click();
+    await dialog.getByRole('button', {name: 'Replace'}).click();
     return shown(page, 'twice');
   };
   const second = await rotate(false);
@@ -103,12 +103,12 @@ test('A key that is there already is told as such, with the way to a new token',
   const make = async (): Promise<void> => {
     await page.getByLabel('Name').fill('same');
     await page.getByLabel('Expires').selectOption('Never');
-    await page.getByRole('button', {name: 'Make key'}).click();
+    await page.getByRole('button', {name: 'Create key'}).click();
   };
   await make();
   await shown(page, 'same');
   await make();
-  await expectSeen(page.getByText('There is such a key already: same. Rotate it to get a new token.'));
+  await expectSeen(page.getByText('You already have the key same. Replace it to get a new secret.'));
   await expectAccessible(page, 'key-there-already');
 });
 
@@ -117,17 +117,17 @@ test('The new token of the key that one is signed in by stays shown when the ses
   await page.goto('/keys');
   await page.getByLabel('API key').fill(await world.api.key('acme', 'own', {scopes: ['keys:write']}));
   await page.getByRole('button', {name: 'Sign in'}).click();
-  await page.getByRole('button', {name: 'Rotate own'}).click();
-  await page.getByLabel('The one of before is accepted for').selectOption('0');
-  await page.getByRole('dialog').getByRole('button', {name: 'Rotate'}).click();
-  await page.getByText('The API key of your sign-in was revoked.').waitFor();
+  await page.getByRole('button', {name: 'Replace own'}).click();
+  await page.getByLabel('The old secret works').selectOption('0');
+  await page.getByRole('dialog').getByRole('button', {name: 'Replace'}).click();
+  await page.getByText('You are signed out.').waitFor();
   await expectSeen(page.getByRole('dialog', {name: 'The key own'}));
   await expectAccessible(page, 'key-shown-after-the-session', {folded: true});
   const token = await shown(page, 'own');
   expect(await works(token)).toBe(true);
   await page.getByLabel('API key').fill(token);
   await page.getByRole('button', {name: 'Sign in'}).click();
-  await page.getByRole('button', {name: 'Rotate own'}).waitFor();
+  await page.getByRole('button', {name: 'Replace own'}).waitFor();
 });
 
 test('Who may make keys and read no domains begins at the keys, which are kept up to date', async () => {

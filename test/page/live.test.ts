@@ -5,7 +5,7 @@ import type {Route} from 'playwright-core';
 import {customDomains} from '../../operator/resources/resources.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {followLink, PageWorld} from '../support/page-world.ts';
-import {expectAccessible, expectSeen} from '../support/page-checks.ts';
+import {expectAccessible, expectSeen, speak} from '../support/page-checks.ts';
 
 let world: PageWorld;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await world.api.tenant('acme', 'pro');
   await world.project('acme', 'docs');
   await world.api.domain('acme', 'docs', {primary: 'docs.example.com'});
-  await world.say('acme', 'docs', [{hostname: 'docs.example.com', message: 'as it was'}]);
+  await say('as it was');
 });
 afterAll(async () => {
   await world?.stop();
@@ -23,7 +23,9 @@ afterAll(() => {
 });
 
 const isListOfProjects = ({pathname}: URL): boolean => pathname === '/v1/projects';
-const say = (message: string) => world.say('acme', 'docs', [{hostname: 'docs.example.com', message}]);
+/** Has the page show a text as the record that DNS has. */
+const say = (text: string) =>
+  world.say('acme', 'docs', [{hostname: 'docs.example.com', state: 'Wrong', observed: [text]}]);
 
 describe('Two browsers on one project', () => {
   test('each shows what is changed in the other, without a reload', async () => {
@@ -77,7 +79,7 @@ describe('The page', () => {
       world.signedIn('acme', {project: 'docs'}),
       world.signedIn('acme', {project: 'slow'}),
     ]);
-    await expectSeen(beside.getByText('No domain of your own yet'));
+    await expectSeen(beside.getByText('No domain yet'));
     const answered = Promise.withResolvers<void>();
     const delivered = Promise.withResolvers<void>();
     const hold = async (route: Route) => {
@@ -102,7 +104,7 @@ describe('The page', () => {
     await world.api.tenant('hectic', 'pro');
     await world.project('hectic', 'docs');
     const {page} = await world.signedIn('hectic');
-    await page.getByText('No own domain').waitFor();
+    await page.getByText('No domain yet').waitFor();
     let asked = 0;
     await page.route(isListOfProjects, async (route) => {
       asked++;
@@ -151,6 +153,8 @@ describe('The page', () => {
     await say('before');
     const {page} = await world.signedIn('acme', {project: 'docs'});
     await page.getByText('before', {exact: true}).waitFor();
+    // Texts that are not loaded yet cannot be loaded while the API is away.
+    for (const code of ['de', 'en'] as const) await speak(page, code);
     await world.restart(async () => {
       await page.getByText('The connection is lost.').waitFor();
       await expectAccessible(page, 'connection-lost', {folded: true});
@@ -198,6 +202,7 @@ describe('The page', () => {
     await say('online');
     const {context, page} = await world.signedIn('acme', {project: 'docs'});
     await page.getByText('online', {exact: true}).waitFor();
+    for (const code of ['de', 'en'] as const) await speak(page, code);
     await context.setOffline(true);
     await page.getByText('You are offline.').waitFor();
     await expectAccessible(page, 'offline', {folded: true});

@@ -37,7 +37,7 @@ test('The page that has used up its own requests of a minute says so at each act
   await world.api.tenant(namespace, 'pro', {requestsPerMinute: 1, requestsPerDay: 1});
   await world.project(namespace, 'docs');
   await world.api.domain(namespace, 'docs', {primary: 'docs.example.com'});
-  await world.say(namespace, 'docs', [{hostname: 'docs.example.com', message: 'as it was'}]);
+  await world.say(namespace, 'docs', [{hostname: 'docs.example.com', state: 'Wrong', observed: ['as it was']}]);
   const {context, page} = await world.signedIn(namespace, {project: 'docs'});
   await page.getByText('as it was').waitFor();
   const said = page.locator('.connection');
@@ -45,14 +45,18 @@ test('The page that has used up its own requests of a minute says so at each act
     await page.getByRole('button', {name: 'Verify docs.example.com'}).click();
     await page
       .getByRole('alert')
-      .getByText(/^All 60 requests of this minute are used\. Try again in \d+ s\.$/)
+      .getByText(/^Too many requests\. Try again in \d+ seconds?\.$/)
       .waitFor({timeout: 15_000});
-    await world.say(namespace, 'docs', [{hostname: 'docs.example.com', message: `as it is ${attempt}`}]);
+    await world.say(namespace, 'docs', [
+      {hostname: 'docs.example.com', state: 'Wrong', observed: [`as it is ${attempt}`]},
+    ]);
     await said
       .locator('p')
       .waitFor({timeout: 15_000})
       .catch(() => {});
-    expect(await said.textContent()).toBe('Too many requests this minute. What you see may be old until the next one.');
+    expect(await said.textContent()).toBe(
+      'Too many requests this minute. This page may be out of date until the next minute.',
+    );
   });
   await expectAccessible(page, 'over-the-page-quota', {folded: true});
 
@@ -61,7 +65,7 @@ test('The page that has used up its own requests of a minute says so at each act
     await opened.goto('/projects/docs');
     await opened
       .getByRole('alert')
-      .getByText(/Try again in \d+ s\. The page does so by itself\.$/)
+      .getByText(/Try again in \d+ seconds?\. This page tries again automatically\.$/)
       .waitFor({timeout: 15_000});
   });
   await expectAccessible(opened, 'opened-over-the-page-quota');
@@ -72,5 +76,5 @@ test('The page that has used up its own requests of a minute says so at each act
   await page.getByRole('alert').waitFor({state: 'detached'});
   await page.getByRole('button', {name: 'Remove docs.example.com'}).click();
   await page.getByRole('dialog').getByRole('button', {name: 'Remove'}).click();
-  for (const each of [page, opened]) await each.getByText('No domain of your own yet').waitFor();
+  for (const each of [page, opened]) await each.getByText('No domain yet').waitFor();
 });

@@ -97,9 +97,7 @@ describe('A link on another site', () => {
     await expectSeen(page.getByRole('heading', {name: 'Sign in as someone else?'}));
     expect(await page.getByRole('definition').allTextContents()).toEqual([
       'other',
-      'other',
       'mallory@other.example',
-      'acme',
       'acme',
       'ann@acme.example',
     ]);
@@ -132,7 +130,7 @@ describe('A link on another site', () => {
   });
 });
 
-test('The header always shows the account, the namespace and the user', async () => {
+test('The header always shows the account and the user, and the project of the page', async () => {
   await world.api.namespace('acme-staging', {'doorplate.dev/account': 'acme'});
   await world.project('acme-staging', 'docs');
   const {page} = await world.signedIn('acme-staging', {
@@ -145,10 +143,16 @@ test('The header always shows the account, the namespace and the user', async ()
     await page.getByRole('heading', {name: place}).waitFor();
     expect(await page.getByRole('banner').getByRole('definition').allTextContents()).toEqual([
       'acme',
-      'acme-staging',
       'ann@acme.example',
     ]);
   }
+  await page.goto('/projects/docs');
+  await page.getByRole('heading', {name: 'Domains'}).waitFor();
+  expect(await page.getByRole('banner').getByRole('definition').allTextContents()).toEqual([
+    'acme',
+    'docs',
+    'ann@acme.example',
+  ]);
   await expectAccessible(page, 'whose');
 });
 
@@ -170,7 +174,7 @@ describe('A link that fails', () => {
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
     await expectAccessible(page, 'used-link-of-another');
     await page.unrouteAll();
-    await page.getByRole('button', {name: 'Go on as namespace acme'}).click();
+    await page.getByRole('button', {name: 'Continue as acme'}).click();
     await page.getByRole('link', {name: 'docs'}).waitFor();
     expect(page.url()).toBe(`${world.origin}/`);
   });
@@ -193,7 +197,9 @@ describe('A link that fails', () => {
     });
     await followLink(page, await world.link('acme'));
     await expectSeen(
-      page.getByRole('alert').getByText('Sessions cannot be looked up now. Try again. The page does so by itself.'),
+      page
+        .getByRole('alert')
+        .getByText('This is not available at the moment. Try again. This page tries again automatically.'),
     );
     await expectAccessible(page, 'link-tried-again');
     isAway = false;
@@ -232,7 +238,7 @@ describe('A key', () => {
 
   test.each([
     ['misspelled', undefined, 'The API key is not valid'],
-    ['expired', {expireTime: '2026-01-01T00:00:00Z'}, 'The API key expired'],
+    ['expired', {expireTime: '2026-01-01T00:00:00Z'}, 'The API key has expired'],
   ])('that is %s is refused with a message', async (name, spec, words) => {
     const key = spec ? await makeKeyWith(name, spec) : 'dp_acme.backend_x';
     const {page} = await typed(key);
@@ -255,10 +261,10 @@ describe('A key', () => {
       patienceMs,
       50,
     );
-    await open.getByText(/The API key of your sign-in is banned until/).waitFor();
+    await open.getByText('You are signed out.').waitFor();
     await expectAccessible(open, 'session-of-a-banned-key');
     const {page} = await typed(key);
-    await page.getByRole('alert').getByText('This key is banned until').waitFor();
+    await page.getByRole('alert').getByText('This API key is blocked for a while').waitFor();
   });
 
   test('that is revoked ends the session that it opened within a second, with the reason', async () => {
@@ -266,7 +272,7 @@ describe('A key', () => {
     const {page} = await typed(key);
     await page.getByRole('heading', {name: 'Domains'}).waitFor();
     await world.api.client.delete(apiKeys, 'acme/brief');
-    await page.getByText('The API key of your sign-in was revoked.').waitFor();
+    await page.getByText('You are signed out.').waitFor();
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
   });
 });
@@ -284,7 +290,7 @@ test('Signing out that fails says so, and works when it is tried again', async (
     }),
   );
   await page.getByRole('button', {name: 'Sign out'}).click();
-  await expectSeen(page.getByRole('alert').getByText('Sessions cannot be looked up now. Try again.'));
+  await expectSeen(page.getByRole('alert').getByText('This is not available at the moment. Try again.'));
   await expectAccessible(page, 'not-signed-out');
   await page.unrouteAll();
   await page.getByRole('button', {name: 'Sign out'}).click();

@@ -28,14 +28,14 @@ test('A customer sees how many requests each key made, and downloads them by day
   await page.goto(await link(scopes));
   await page.getByRole('button', {name: 'Sign in'}).click();
   await page.getByRole('link', {name: 'Plan and usage'}).click();
-  const table = page.getByRole('region', {name: 'Requests of each key'});
+  const table = page.getByRole('region', {name: 'Requests by key'});
   await table.getByRole('row', {name: /^ci /}).waitFor();
   // Making a key sends one request for the account by it.
-  expect(await table.getByRole('row').allTextContents()).toEqual(['KeyTodayIn all', 'ci44', 'backend22']);
+  expect(await table.getByRole('row').allTextContents()).toEqual(['KeyTodayTotal', 'ci44', 'backend22']);
   await expectAccessible(page, 'usage-of-keys');
 
   const file = page.waitForEvent('download');
-  await page.getByRole('link', {name: 'Download by day and scope (CSV)'}).click();
+  await page.getByRole('link', {name: 'Download by day and permission (CSV)'}).click();
   const download = await file;
   expect(download.suggestedFilename()).toMatch(/^usage-acme-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
   const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
@@ -52,5 +52,5 @@ test('A session without the scope usage:read shows the plan alone', async () => 
   const {page} = await world.signedIn('acme', {scopes: ['domains:read']});
   await page.getByRole('link', {name: 'Plan and usage'}).click();
   await page.getByRole('heading', {name: 'Requests to the API'}).waitFor();
-  expect(await page.getByRole('heading', {name: 'Requests of each key'}).count()).toBe(0);
+  expect(await page.getByRole('heading', {name: 'Requests by key'}).count()).toBe(0);
 });

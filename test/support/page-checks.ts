@@ -1,9 +1,11 @@
-/** What is true in every state of the page: axe finds no violation, and nothing is wider than the screen. */
+/** Checks of every state of the page in each language: axe finds no violation, no text has a word for engineers, nothing is wider than the screen. */
 import {mkdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {expect} from '@jest/globals';
 import type {Locator, Page} from 'playwright-core';
+import {parse} from 'yaml';
+import {forbiddenIn, type ForbiddenWord} from './language.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -35,33 +37,79 @@ async function shoot(page: Page, name: string, fullPage: boolean): Promise<void>
   await page.screenshot({path: `${screenshots}${name}.png`, fullPage});
 }
 
+const codes = ['en', 'de'] as const;
+const words = parse(readFileSync(new URL('../../docs/words.yaml', import.meta.url), 'utf8')) as {page: ForbiddenWord[]};
+
 /**
- * Checks a state in both themes and three widths. `make screenshots` also puts an image of each into dist/screenshots. `folded`: the image shows
- * only the part that fits the screen.
+ * The texts of the page that are its own: text nodes and labels, without code, and without the names in headings, definitions and links.
+ * A text of the page's elements, hidden ones too.
+ */
+const ownTexts = `(() => {
+  const texts = [];
+  const isNamed = (element) => element.closest('code, script, style, dd, h1, h2, [data-name]') !== null;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (!isNamed(walker.currentNode.parentElement)) texts.push(walker.currentNode.data);
+  for (const element of document.querySelectorAll('*'))
+    for (const name of ['aria-label', 'title', 'placeholder', 'alt']) texts.push(element.getAttribute(name) ?? '');
+  for (const dd of document.querySelectorAll('.steps dd')) texts.push(dd.textContent);
+  return texts.map((text) => text.trim()).filter((text) => text !== '');
+})()`;
+
+/** The words of the page that only an engineer knows. Domains and addresses are no words. */
+async function forbiddenWords(page: Page): Promise<string[]> {
+  const texts = ((await page.evaluate(ownTexts)) as string[]).map((text) => text.replaceAll(/\S+[.:/]\S+/g, ''));
+  return [...new Set(texts.flatMap((text) => forbiddenIn(text, words.page).map((each) => `${each} in "${text}"`)))];
+}
+
+/** Shows the page in a language, also while a dialog covers the switch. */
+export async function speak(page: Page, code: (typeof codes)[number]): Promise<void> {
+  await page.evaluate(`(() => {
+    const select = document.querySelector('select.language');
+    Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, '${code}');
+    select.dispatchEvent(new Event('change', {bubbles: true}));
+  })()`);
+  await page.waitForFunction(`document.documentElement.lang === '${code}'`);
+}
+
+/**
+ * Checks a state in both languages, both themes and three widths. `make screenshots` also puts an image of each into dist/screenshots.
+ * `folded`: the image shows only the part that fits the screen.
  */
 export async function expectAccessible(page: Page, state: string, {folded = false} = {}): Promise<void> {
   const before = page.viewportSize();
-  for (const colorScheme of themes) {
-    await page.emulateMedia({colorScheme});
-    for (const [name, width] of Object.entries(widths)) {
-      await page.setViewportSize({width, height: 800});
-      await shoot(page, `${state}-${name}-${colorScheme}`, !folded);
-      expect([state, name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([state, name, width]);
-      // Colours depend on the theme, the layout on the width: each of both once.
-      if ((name === 'phone') === (colorScheme === 'dark') && name !== 'tablet')
-        expect({state, name, colorScheme, violations: await violations(page)}).toEqual({
-          state,
-          name,
-          colorScheme,
-          violations: [],
-        });
+  const focused = await page.evaluateHandle('document.activeElement');
+  for (const code of codes) {
+    await speak(page, code);
+    expect({state, code, forbidden: await forbiddenWords(page)}).toEqual({state, code, forbidden: []});
+    for (const colorScheme of themes) {
+      await page.emulateMedia({colorScheme});
+      for (const [name, width] of Object.entries(widths)) {
+        await page.setViewportSize({width, height: 800});
+        await shoot(page, `${state}-${name}-${colorScheme}-${code}`, !folded);
+        const seen = await page.evaluate('document.documentElement.scrollWidth');
+        expect([state, code, name, seen]).toEqual([state, code, name, width]);
+        // Colors depend on the theme, the layout on the width: each of both once. German has the same colors.
+        if (
+          (name === 'phone') === (colorScheme === 'dark') &&
+          (name === 'phone' || (name === 'desktop' && code === 'en'))
+        )
+          expect({state, code, name, colorScheme, violations: await violations(page)}).toEqual({
+            state,
+            code,
+            name,
+            colorScheme,
+            violations: [],
+          });
+      }
     }
   }
+  await speak(page, 'en');
+  expect(await focused.evaluate('(element) => element === document.activeElement')).toBe(true);
   await page.emulateMedia({colorScheme: null});
   if (before) await page.setViewportSize(before);
 }
 
-/** Fails as an assertion where it never comes. */
+/** Fails as an assertion if it never appears. */
 export async function expectSeen(what: Locator): Promise<void> {
   await what.waitFor().catch(() => {});
   expect(await what.isVisible()).toBe(true);
