@@ -178,7 +178,7 @@ function Actions({
   useEffect(() => {
     if (checking || !waits.current) return;
     waits.current = false;
-    if (verify.isSuccess) say(texts.checked(hostname, phases[phase], body));
+    if (verify.isSuccess) say(`${hostname}: ${phases[phase]}. ${body}`);
   });
   // With the role a button goes.
   useEffect(() => () => giveFocusBack(heading.current), [role, heading]);

@@ -135,7 +135,6 @@ export const de: Texts = {
     remove: 'Entfernen',
     isMain: (domain) => `${domain} ist die Hauptdomain.`,
     removed: (domain) => `${domain} wurde entfernt.`,
-    checked: (domain, phase, body) => `${domain}: ${phase}. ${body}`,
   },
   timeline: {
     label: (domain) => `Verlauf von ${domain}`,

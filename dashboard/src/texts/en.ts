@@ -125,7 +125,6 @@ export const en = {
     remove: 'Remove',
     isMain: (domain: string) => `${domain} is the main domain.`,
     removed: (domain: string) => `${domain} was removed.`,
-    checked: (domain: string, phase: string, body: string) => `${domain}: ${phase}. ${body}`,
   },
   timeline: {
     label: (domain: string) => `History of ${domain}`,

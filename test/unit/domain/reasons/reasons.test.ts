@@ -22,8 +22,7 @@ describe('The texts for customers', () => {
   test.each(rows)('of $name have a title without a full stop, and whole sentences', (row) => {
     const {title, body, next, howLong} = row.customer;
     expect(title).toMatch(/^[A-Z][A-Za-z ,]{3,38}[a-z]$/);
-    for (const text of [body, next, ...(howLong === '' ? [] : [howLong])])
-      expect(text).toMatch(/^[A-Z].{0,158}\.$/);
+    for (const text of [body, next, ...(howLong === '' ? [] : [howLong])]) expect(text).toMatch(/^[A-Z].{0,158}\.$/);
   });
 
   test.each(rows)('of $name have sentences of at most 25 words', (row) => {
@@ -54,4 +53,3 @@ describe('The texts for customers', () => {
     expect(timed.map(({name}) => name)).toEqual(['ServedBehindCDN', 'HTTPSRecordElsewhere']);
   });
 });
-
