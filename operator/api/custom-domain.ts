@@ -68,6 +68,34 @@ const zone = z
       'dns.mode RecursiveOnly.',
   );
 
+/** Characters of each part of a message in `details`. */
+export const longestDetail = 300;
+
+const details = z
+  .object({
+    cause: text(
+      longestDetail,
+      'The case of the reason: Invalid, Reserved, PublicSuffix, Platform, Denied (HostnameNotAllowed); ZoneAppended (TargetMismatch); ' +
+        'Quoted (TXTMismatch); Own, Contest (HostnameClaimed); Moved (ServedUntilReplaced); Dnssec (CAALookupFailed); Failures ' +
+        '(IssuanceBudgetExhausted); Dns, Caa, Name, Failed (an attempt at a certificate).',
+    ).optional(),
+    time: time(
+      'When the next step is expected, or until when resolvers may repeat the old answer (PropagationPending).',
+    ).optional(),
+    limit: text(
+      longestDetail,
+      'The limit that was reached: a number of hostnames, or of hours (VerificationExpired).',
+    ).optional(),
+    at: text(longestDetail, 'The name with the misplaced record, the DNAME record, or the CAA records.').optional(),
+    wildcard: text(longestDetail, 'The wildcard record that answers for the hostname.').optional(),
+    add: text(longestDetail, 'The CAA record to add, in the form of a zone file.').optional(),
+    remove: text(longestDetail, 'The address records to delete, as TYPE value, separated by commas.').optional(),
+    service: text(longestDetail, 'The content delivery network (CDN) that the hostname is behind.').optional(),
+    servers: text(longestDetail, 'The name servers that lack the record, separated by commas.').optional(),
+    types: text(longestDetail, 'The types of other records at the hostname, separated by commas.').optional(),
+  })
+  .describe("Parts of the message for the customer's texts (domain/reasons/texts), which programs can translate.");
+
 const host = z
   .object({
     hostname: text(253, 'The hostname: lower case, A-labels (RFC 5890), no trailing dot.'),
@@ -78,9 +106,10 @@ const host = z
           'served until the new primary is Live. The annotation doorplate.dev/stop ends it earlier.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-    reason: text(128, "Cause of the phase: a word from the page Reasons of Doorplate's documentation."),
-    message: text(2048, 'Facts, next step and time limit.'),
-    since: time('Start of this reason.'),
+    reason: text(128, "Why it is in this phase: a word from the page Reasons of Doorplate's documentation."),
+    message: text(2048, 'What was seen, what to do, and until when.'),
+    details: details.optional(),
+    since: time('Since when it has had this reason.'),
     addedAt: time(
       'Time when Doorplate first accepted this hostname here. Before that: time when Doorplate first read it. Absent ' +
         'while the limit of the plan refuses it.',
@@ -170,6 +199,7 @@ const status = z
 
 export type CustomDomainStatus = z.output<typeof status>;
 export type HostStatus = z.output<typeof host>;
+export type HostDetails = z.output<typeof details>;
 export type ZoneStatus = z.output<typeof zone>;
 export type DnsRecordStatus = z.output<typeof dnsRecord>;
 

@@ -49,7 +49,7 @@ async function standing(kinds: readonly Resource[] = [...ours, certificates, cer
 
 /**
  * Removes the status fields that BASE does not know: `zone`, `verifiedBy` and `refusedFrom` of each hostname, which the next check or decision
- * adds, and the numbers `attachedHostnames` and `liveHostnames`, which the next other change of the status brings along. A rollback removes
+ * adds, `details`, which the next change of the message brings along, and the numbers `attachedHostnames` and `liveHostnames`, which the next other change of the status brings along. A rollback removes
  * all of them. BASE has quotes around the value of a TXT in messages; a message that changes has a new time.
  */
 function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<string, object> {
@@ -62,6 +62,7 @@ function withoutNewFields(all: Awaited<ReturnType<typeof standing>>): Record<str
         zone: undefined,
         verifiedBy: undefined,
         refusedFrom: undefined,
+        details: undefined,
       }));
       const known = {
         ...object,

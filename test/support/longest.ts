@@ -44,6 +44,15 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
       phase,
       reason: 'VerificationExpired',
       message: '€'.repeat(2048),
+      details: {
+        ...Object.fromEntries(
+          ['cause', 'limit', 'at', 'wildcard', 'add', 'remove', 'service', 'servers', 'types'].map((name) => [
+            name,
+            'd'.repeat(300),
+          ]),
+        ),
+        time: at,
+      },
       since: at,
       addedAt: at,
       verifiedAt: at,

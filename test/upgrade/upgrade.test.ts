@@ -143,7 +143,7 @@ async function untouchable(): Promise<Record<string, unknown>> {
 const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
 /**
- * Removes the status fields that the previous release does not know: `zone` and `verifiedBy` of each hostname, and the numbers
+ * Removes the status fields that the previous release does not know: `zone`, `verifiedBy` and `details` of each hostname, and the numbers
  * `attachedHostnames` and `liveHostnames`.
  */
 function withoutNewFields(status: unknown): unknown {
@@ -153,7 +153,7 @@ function withoutNewFields(status: unknown): unknown {
     ? {
         ...(status as object),
         ...counts,
-        hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined})),
+        hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined, details: undefined})),
       }
     : status;
 }

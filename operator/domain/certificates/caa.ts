@@ -1,3 +1,4 @@
+import type {HostDetails} from '../../api/custom-domain.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {registrableName, within} from '../hostnames/hostname.ts';
 import {printable} from '../text.ts';
@@ -32,8 +33,8 @@ export interface CertificateAuthority {
 /** Whether the CA may issue. Only `Allowed` permits an order. */
 export type CaaVerdict =
   | {kind: 'Allowed'}
-  | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'}
-  | {kind: 'Unknown'; message: string};
+  | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'; details?: HostDetails}
+  | {kind: 'Unknown'; message: string; details?: HostDetails};
 
 /** The critical bit (RFC 8659, 4.1), and the lowest bit, which many people mistake for it. Let's Encrypt honors both. */
 const criticalBits = 0x80 | 0x01;
@@ -68,6 +69,7 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     const {name, failure, detail} = seen.failure;
     return {
       kind: 'Unknown',
+      details: {at: printable(name), ...(failure === 'BrokenDnssec' && {cause: 'Dnssec'})},
       message:
         `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}). ` +
         `The certificate authority would refuse, so no certificate is ordered for ` +
@@ -118,20 +120,26 @@ function blocked(
     return {
       kind: 'Blocked',
       by: 'Platform',
+      details: {at},
       message: `${told} The platform must ${lacking ? `add ${lacking} at ${at}` : 'remove that record, or its critical flag'}.`,
     };
   }
-  return {kind: 'Blocked', by: 'Customer', message: `${told} ${customersRemedy()}`};
+  const {message, details} = customersRemedy();
+  return {kind: 'Blocked', by: 'Customer', message: `${told} ${message}`, details};
 
-  function customersRemedy(): string {
+  function customersRemedy(): {message: string; details: HostDetails} {
     if (!within(of, registered)) {
-      return (
-        `The owner of ${at} controls that record; a CAA record at ${registered} takes ` +
-        `precedence. Add ${lacking ?? `CAA 0 issue "${ca.identities[0]}"`} at ${registered}.`
-      );
+      const add = lacking ?? `CAA 0 issue "${ca.identities[0]}"`;
+      return {
+        message: `That record belongs to whoever runs ${at}; one at ${registered} counts before it. Add ${add} at ${registered}.`,
+        details: {at: registered, add},
+      };
     }
-    if (!lacking) return 'Remove that record, or its critical flag.';
-    return `Add ${lacking} at ${at}${isAlias ? `, or remove the CNAME of ${printable(of)}` : ''}.`;
+    if (!lacking) return {message: 'Remove that record, or its critical flag.', details: {at}};
+    return {
+      message: `Add ${lacking} at ${at}${isAlias ? `, or end the CNAME of ${printable(of)}` : ''}.`,
+      details: {at, add: lacking},
+    };
   }
 }
 

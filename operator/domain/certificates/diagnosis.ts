@@ -44,13 +44,15 @@ export function quotes(request: string | undefined, diagnosis: Diagnosis | undef
 export interface Culprit {
   by: Party;
   what: string;
+  /** The case in `details`, if the customer must act. */
+  id?: 'Dns' | 'Caa' | 'Name';
 }
 
 /**
  * The first matching pattern is the cause. Patterns match texts of cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http),
  * and refusals of the API server. They also match the ACME error types (RFC 8555, 6.7), which cert-manager quotes in full.
  */
-const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
+const causes: readonly [pattern: RegExp, by: Party, what: string, id?: Culprit['id']][] = [
   [
     /exceeded quota|forbidden: .*quota/i,
     'Platform',
@@ -69,13 +71,15 @@ const causes: readonly [pattern: RegExp, by: Party, what: string][] = [
   [
     /acme:error:rejectedIdentifier/i,
     'Customer',
-    'The certificate authority refuses this name. Attach another hostname.',
+    'The certificate authority refuses this name: attach another hostname.',
+    'Name',
   ],
-  [/acme:error:caa/i, 'Customer', 'CAA records forbid the certificate. Allow the certificate authority in them.'],
+  [/acme:error:caa/i, 'Customer', 'CAA records forbid it: allow the certificate authority in them.', 'Caa'],
   [
     /acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i,
     'Customer',
-    'The name could not be resolved. Fix the DNS of the hostname.',
+    'The name could not be resolved: mend the DNS of the hostname.',
+    'Dns',
   ],
   [
     /acme:error:(serverInternal|badNonce)|\b50[023] urn:ietf/i,
@@ -121,7 +125,7 @@ export function culprit(request: string | undefined, diagnosis: Diagnosis | unde
   const words = [...(diagnosis?.said ?? []).map((s) => s.reason), request ?? ''];
   for (const text of words) {
     const cause = causes.find(([pattern]) => pattern.test(text));
-    if (cause) return {by: cause[1], what: cause[2]};
+    if (cause) return {by: cause[1], what: cause[2], ...(cause[3] && {id: cause[3]})};
   }
   return undefined;
 }

@@ -9,7 +9,7 @@
  * Rule 1 applies first: only hostnames that are verified and allowed by CAA reach these steps.
  */
 
-import type {HostStatus, Party} from '../../api/custom-domain.ts';
+import type {HostDetails, HostStatus, Party} from '../../api/custom-domain.ts';
 import type {Budgets, OrderGrant, Limit, Order, SpentBudget} from './budget.ts';
 import {isOverdrawn, spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
@@ -33,7 +33,7 @@ export interface IssuanceWorld {
   /** The objects that were read about the attempt that {@link attemptOf} names. */
   diagnosis?: Diagnosis;
   /** The published entry of the hostname. */
-  before?: Pick<HostStatus, 'reason' | 'message' | 'waitingFor' | 'since'>;
+  before?: Pick<HostStatus, 'reason' | 'message' | 'details' | 'waitingFor' | 'since'>;
   /** The hostname was Live until now. It has a certificate, whatever happens to the next one. */
   wasLive: boolean;
   /** The result of the newest check in this process, if there was one. */
@@ -54,6 +54,7 @@ export interface OrderRequest {
 export interface IssuanceStep {
   reason: ReasonName;
   message: string;
+  details?: HostDetails | undefined;
   waitingFor?: Party;
   orderRequest?: OrderRequest['state'];
   /** Another attempt begins now. */
@@ -70,6 +71,11 @@ export interface IssuanceStep {
 /** Identifies the attempt and its progress. Messages about another attempt do not apply. */
 export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
 
+/** A time in `details`, rounded up to the minute as in messages. */
+const timeOf = (ms: number) => timestamp(Math.ceil(ms / 60_000) * 60_000);
+
+const detailsOf = ({id}: Culprit) => id !== undefined && {details: {cause: id}};
+
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The step while the hostname's own budget is spent. */
@@ -83,7 +89,8 @@ function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   return {
     reason: 'IssuanceBudgetExhausted',
     wakeAt: spent.until,
-    message: `${what}. Doorplate tries again after ${moment(spent.until)}.${why}`,
+    details: {time: timeOf(spent.until), ...(spent.of === 'failures' && {cause: 'Failures'})},
+    message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
     ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
   };
 }
@@ -105,6 +112,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceBudgetExhausted',
         orderRequest: 'Wanted',
         wakeAt: grant.until,
+        details: {time: timeOf(grant.until)},
         message:
           `The certificate authority limits the certificates of a registered domain (at most ` +
           `${w.policy.budgets.registeredDomain.map(most).join(', ')}), and the domain of ${hostname} has ` +
@@ -115,6 +123,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceQueued',
         orderRequest: 'Wanted',
         wakeAt: grant.expectedAt,
+        details: {time: timeOf(grant.expectedAt)},
         message:
           `${hostname} is verified; its order waits in the order queue at position ${grant.place} ` +
           `(the whole platform may order at most ${w.policy.budgets.account.map(most).join(', ')}). ` +
@@ -174,6 +183,7 @@ export function afterOrder(w: Attempted): IssuanceStep {
 const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   ...exhausted(w, spent),
   waitingFor: 'Platform',
+  details: {time: timeOf(spent.until)},
   message:
     `The certificate of ${w.hostname} was ordered more often than its budget allows (at most ${most(spent.limit)}), ` +
     `so Doorplate deleted its Certificate. Doorplate tries again after ${moment(spent.until)}. ` +
@@ -186,7 +196,12 @@ type Attempted = IssuanceWorld & {certificate: CertificateFacts};
 function notYetRead({hostname, before, asked}: Attempted, orderRequest: 'UnderWay' | 'Ordered'): IssuanceStep {
   const isSame = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
   const said = isSame
-    ? {reason: before.reason as ReasonName, message: before.message, waitingFor: before.waitingFor}
+    ? {
+        reason: before.reason as ReasonName,
+        message: before.message,
+        details: before.details,
+        waitingFor: before.waitingFor,
+      }
     : {reason: 'Issuing' as const, message: `${hostname} is verified; its certificate is being issued.`};
   return {...said, orderRequest, ...(asked && {unanswered: true})};
 }
@@ -204,9 +219,9 @@ function attempted(
   const orderRequest: OrderRequest['state'] = certificate.request ? 'UnderWay' : 'Ordered';
 
   const blocked = {reason: 'CAABlocksIssuer' as const, ...(gives.withhold ? gives : {orderRequest})};
-  if (caa?.kind === 'Blocked') return {...blocked, message: caa.message, waitingFor: caa.by};
+  if (caa?.kind === 'Blocked') return {...blocked, message: caa.message, details: caa.details, waitingFor: caa.by};
   if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
-    return {...blocked, message: before.message, waitingFor: before.waitingFor};
+    return {...blocked, message: before.message, details: before.details, waitingFor: before.waitingFor};
 
   const spent = spentBy(w.orders, policy.budgets, now);
   if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
@@ -256,11 +271,17 @@ function unfinished(
   if (stalled) {
     // After a restart, status still has the result of the last check. Keeping it avoids flapping.
     if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
-      return {reason: 'IssuanceStalled', message: before.message, waitingFor: before.waitingFor, orderRequest};
+      return {
+        reason: 'IssuanceStalled',
+        message: before.message,
+        details: before.details,
+        waitingFor: before.waitingFor,
+        orderRequest,
+      };
     return {
       reason: 'IssuanceStalled',
       orderRequest,
-      ...(cause && {waitingFor: cause.by}),
+      ...(cause && {waitingFor: cause.by, ...detailsOf(cause)}),
       message:
         `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ` +
         `ago and has not been issued. ${whatWasChecked(checked)}${what}${more}${words}`,
@@ -284,6 +305,7 @@ function unfinished(
     orderRequest,
     wakeAt,
     ...(cause && {waitingFor: cause.by}),
+    details: {cause: cause?.id ?? 'Failed'},
     message:
       `${hostname} is verified; the last attempt to issue its certificate failed. cert-manager tries ` +
       `again later.${what}${more}${words}`,
@@ -331,7 +353,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
     ...(!expired && {next: end}),
     step: {
       reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
-      ...(cause && {waitingFor: cause.by}),
+      ...(cause && {waitingFor: cause.by, ...detailsOf(cause)}),
       message:
         `${message}${absent}${cause ? ` ${cause.what}` : ''} ` +
         `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,

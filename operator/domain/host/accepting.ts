@@ -42,8 +42,8 @@ function acceptance(
   const published = before.refusedFrom ?? (sparing(before) === undefined ? undefined : before.servedUntil);
   if (sparing(first) === 'Always') {
     if (published === undefined) return 'Accepted';
-    const {reason, message} = sparing(before) === 'ForGraceTime' ? before : first;
-    return {refusal: {reason: reason as ReasonName, message}, refusedFrom: published};
+    const {reason, message, details} = sparing(before) === 'ForGraceTime' ? before : first;
+    return {refusal: {reason: reason as ReasonName, message, details}, refusedFrom: published};
   }
   const refusedFrom = published ?? timestamp(world.now + world.policy.graceTimeMs);
   const ends = Date.parse(refusedFrom);

@@ -7,7 +7,7 @@ import {say, sayAgain} from './outcome.ts';
 import type {Owned} from './stages.ts';
 import {isOutdated} from '../verification/addresses.ts';
 import {writeErrorRetryMs, writeErrors, tell} from '../status/write-error.ts';
-import {messageAt} from '../verification/message.ts';
+import {saidAt} from '../verification/message.ts';
 import {instruction} from '../verification/methods.ts';
 import {reasonOf} from '../reasons/reasons.ts';
 import type {Question} from '../verification/records.ts';
@@ -99,7 +99,14 @@ export function contestClaim(host: Owned): Outcome | undefined {
     const said = say('AwaitingVerification', {reason: 'CheckPending', message});
     return {looks, passing: true, wakeAt: [heldBackUntil], ...said};
   }
-  return {looks, ...say('AwaitingVerification', {reason: 'HostnameClaimed', message: claimedMessage(host, contest)})};
+  return {
+    looks,
+    ...say('AwaitingVerification', {
+      reason: 'HostnameClaimed',
+      message: claimedMessage(host, contest),
+      ...(sibling !== undefined ? {details: {cause: 'Own'}} : contest && {details: {cause: 'Contest'}}),
+    }),
+  };
 }
 
 /**
@@ -145,6 +152,7 @@ export function reportExpiry(host: Owned): Outcome | undefined {
   const hours = Math.round(host.world.policy.verificationExpiresAfterMs / hour);
   return say('AwaitingVerification', {
     reason: 'VerificationExpired',
+    details: {limit: String(hours)},
     message:
       `${host.hostname} was not verified within ${hours} hours; automatic checks have ended. ` +
       `Create ${wantedRecords(host)}, then ask for a check (Verify).`,
@@ -153,7 +161,7 @@ export function reportExpiry(host: Owned): Outcome | undefined {
 
 export function reportVerdict({world: {now}, facts: {verdict, checkedAt}, before}: Owned): Outcome | undefined {
   if (verdict === undefined || verdict.kind === 'Proven') return undefined;
-  return say('AwaitingVerification', {reason: verdict.reason, message: messageAt(verdict, checkedAt ?? now, before)});
+  return say('AwaitingVerification', {reason: verdict.reason, ...saidAt(verdict, checkedAt ?? now, before)});
 }
 
 /**

@@ -3,6 +3,7 @@ import type {DnsRecordStatus, HostStatus, Party, ZoneStatus} from '../../api/cus
 import {cut} from '../../api/rules.ts';
 import type {ClaimWrite} from '../claims/claim-write.ts';
 import type {Routing} from '../routes/hand-over.ts';
+import {shortDetails} from '../status/details.ts';
 import {edgeGraceMs} from '../routes/edge.ts';
 import type {EdgeFault} from '../routes/edge-watch.ts';
 import {isAlike} from './dns-records.ts';
@@ -78,6 +79,9 @@ function entryOf(
   {certificates: [wanted]}: Routing,
 ): HostStatus {
   const {phase, reason, message} = answer;
+  const isSaid = before?.reason === reason && before.message === cut(message, longestMessage);
+  // A status of an earlier release has no details: they come with the next change of the message.
+  const details = isSaid ? before.details : answer.details && shortDetails(answer.details);
   const {addedAt, verifiedAt, verifiedBy, liveAt, servedUntil, refusedFrom, redirect} = kept;
   const unchanged = before?.phase === phase && isSameReason(before.reason, reason);
   const zone = unchanged ? sameZone(before.zone, kept.zone) : kept.zone;
@@ -91,6 +95,7 @@ function entryOf(
     phase,
     reason,
     message: cut(message, longestMessage),
+    ...(details && {details}),
     since: unchanged ? before.since : timestamp(world.now),
     ...(addedAt !== undefined && {addedAt}),
     ...(verifiedAt !== undefined && {verifiedAt, ...(verifiedBy !== undefined && {verifiedBy})}),

@@ -105,10 +105,16 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
     wakeAt: [...(asks.wakeAt ?? []), stalledAt('CertificateLost', host)],
     ...(isOnItsWay && {passing: true}),
     ...(before?.reason === 'CertificateLost' && isUnread
-      ? say('Live', {reason: 'CertificateLost', message: before.message, waitingFor: before.waitingFor})
+      ? say('Live', {
+          reason: 'CertificateLost',
+          message: before.message,
+          details: before.details,
+          waitingFor: before.waitingFor,
+        })
       : say('Live', {
           reason: 'CertificateLost',
           message: `The certificate of ${hostname} is missing or not valid.${cause} ${step.message}`,
+          details: step.details,
           waitingFor: step.waitingFor ?? (reasons[step.reason].waitingFor as Party),
         })),
   };

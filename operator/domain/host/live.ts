@@ -100,8 +100,9 @@ export function reportGraceOfDrift({hostname, drifted, facts, before, servedUnti
   if (!drifted) return undefined;
   const {verdict} = facts;
   const reason = 'DNSDrifted';
-  if (verdict?.kind !== 'Refuted' && before?.reason === reason) return say('Live', {reason, message: before.message});
-  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is no longer verified.`;
+  if (verdict?.kind !== 'Refuted' && before?.reason === reason)
+    return say('Live', {reason, message: before.message, details: before.details});
+  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is proven no longer.`;
   return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
 }
 
@@ -129,7 +130,7 @@ export function reportGraceOfFormerRole(host: PlannedHost): Outcome | undefined 
 }
 
 /** The reason and message of a Live hostname, by its role. */
-function sayServed(host: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
+function sayServed(host: PlannedHost): Pick<HostReport, 'reason' | 'message' | 'details'> {
   const {hostname, role, primary, redirect, servesStill, facts} = host;
   if (servesStill)
     return {
@@ -140,6 +141,7 @@ function sayServed(host: PlannedHost): Pick<HostReport, 'reason' | 'message'> {
     case 'FormerPrimary':
       return {
         reason: 'ServedUntilReplaced',
+        ...(facts.isAwaited && {details: {cause: 'Moved'}}),
         message: facts.isAwaited
           ? `${hostname} is served as before until another CustomDomain of the same account serves it. That CustomDomain now names it.`
           : `${hostname} is served as before until ${primary.hostname} is Live.`,
@@ -168,9 +170,13 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
     ? `${create} ${sayRecords([txtRecord(question, place)], place)}`
     : 'Switch the CDN off for this name, so that visitors reach this platform directly';
   const message =
-    `${sayServed(host).message} It is now behind a CDN, which hides the record that ` +
-    `verified it. ${remedy}, so that Doorplate can verify the hostname again. ${originOverHttps('The CDN')}`;
-  return say('Live', {reason: 'ServedBehindCDN', message: withReissue(host, message)});
+    `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
+    `${remedy}, so that it is proven again. ${originOverHttps('The CDN')}`;
+  return say('Live', {
+    reason: 'ServedBehindCDN',
+    message: withReissue(host, message),
+    ...(wildcard !== undefined && {details: {wildcard: `*.${wildcard}`}}),
+  });
 }
 
 /** An HTTPS record, which browsers follow before an address, leads elsewhere (RFC 9460, 3). */
@@ -188,8 +194,8 @@ export function reportHttpsRecord(host: PlannedHost): Outcome | undefined {
 }
 
 export function reportServed(host: PlannedHost): Outcome {
-  const {reason, message} = sayServed(host);
-  return say('Live', {reason, message: withReissue(host, message)});
+  const {reason, message, details} = sayServed(host);
+  return say('Live', {reason, details, message: withReissue(host, message)});
 }
 
 const withReissue = ({reissue: requested}: PlannedHost, message: string): string =>

@@ -46,13 +46,14 @@ export function caaGate({
       ? now
       : (nextWaitingCheck(policy, held ? Date.parse(held.since) : now, checkedAt, now) ??
         (checkedAt ?? now) + policy.recheckIntervalMs);
-  if (caa?.kind === 'Blocked') return {reason: 'CAABlocksIssuer', message: caa.message, waitingFor: caa.by, nextLook};
-  if (caa) return {reason: 'CAALookupFailed', message: caa.message, nextLook};
+  if (caa?.kind === 'Blocked')
+    return {reason: 'CAABlocksIssuer', message: caa.message, details: caa.details, waitingFor: caa.by, nextLook};
+  if (caa) return {reason: 'CAALookupFailed', message: caa.message, details: caa.details, nextLook};
   // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
   if (held) {
-    const {reason, message, waitingFor} = held;
+    const {reason, message, details, waitingFor} = held;
     const orderRequest = reason === 'IssuanceQueued' ? ({orderRequest: 'Wanted'} as const) : {};
-    return {reason: reason as ReasonName, message, waitingFor, nextLook, ...orderRequest};
+    return {reason: reason as ReasonName, message, details, waitingFor, nextLook, ...orderRequest};
   }
   const message = `${hostname} is verified; its CAA records are read before its certificate is ordered.`;
   return {reason: 'Issuing', message, nextLook};

@@ -3,7 +3,7 @@
  * list is asked in its order, and the first step that answers ends it. A step may also ask for something (a look, an order, a time to
  * decide again) and leave the answer to the next ones; what was asked for on the way counts, whoever answers.
  */
-import type {HostStatus, Party, Phase} from '../../api/custom-domain.ts';
+import type {HostDetails, HostStatus, Party, Phase} from '../../api/custom-domain.ts';
 import type {Routing} from '../routes/hand-over.ts';
 import type {OrderRequest} from '../certificates/issuance.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
@@ -14,6 +14,7 @@ export interface HostReport {
   phase: Phase;
   reason: ReasonName;
   message: string;
+  details?: HostDetails | undefined;
   waitingFor?: Party;
 }
 
@@ -40,13 +41,16 @@ export interface Outcome extends Asks {
 
 export type Step<H> = (host: H) => Outcome | undefined;
 
-export const say = (phase: Phase, {reason, message, waitingFor}: Omit<HostReport, 'phase'>): {answer: HostReport} => ({
-  answer: {phase, reason, message, ...(waitingFor && {waitingFor})},
+export const say = (
+  phase: Phase,
+  {reason, message, details, waitingFor}: Omit<HostReport, 'phase'>,
+): {answer: HostReport} => ({
+  answer: {phase, reason, message, ...(details && {details}), ...(waitingFor && {waitingFor})},
 });
 
 /** Repeats the published report in the same words. After a restart it stays until more is known, so that status does not flap. */
-export const sayAgain = ({phase, reason, message, waitingFor}: HostStatus): {answer: HostReport} =>
-  say(phase, {reason: reason as ReasonName, message, waitingFor});
+export const sayAgain = ({phase, reason, message, details, waitingFor}: HostStatus): {answer: HostReport} =>
+  say(phase, {reason: reason as ReasonName, message, details, waitingFor});
 
 /** The outcomes of the steps up to the first that answers. Throws where none does. */
 export function run<H>(steps: readonly Step<H>[], host: H): {answer: HostReport; outcomes: Outcome[]} {

@@ -74,6 +74,10 @@ function successionOf({world: {now}, before, facts: {successor}}: Accepted): Pic
 function refusalWhileSpared({hostname, spared}: Accepted, isLive: boolean, driftEnds = Infinity): Refusal | undefined {
   if (spared?.ends === undefined) return spared?.refusal;
   const until = minuteOf(timestamp(Math.min(spared.ends, driftEnds)));
-  const {reason, message} = spared.refusal;
-  return {reason, message: `${message} ${hostname} ${isLive ? 'is served' : 'keeps what it has'} until ${until}.`};
+  const {reason, message, details} = spared.refusal;
+  return {
+    reason,
+    details,
+    message: `${message} ${hostname} ${isLive ? 'is served' : 'keeps what it has'} until ${until}.`,
+  };
 }

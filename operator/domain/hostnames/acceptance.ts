@@ -105,6 +105,7 @@ export function strikeNewest(hosts: readonly CountedHostname[], {plan}: Tenant):
       hostname,
       {
         reason: 'HostnameLimitReached',
+        details: {limit: String(limit)},
         message:
           `The plan ${plan.metadata.name} allows ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} a project, and ` +
           `older hostnames use ${limit === 1 ? 'it' : 'them'}. Remove a hostname, or upgrade the plan.`,
@@ -121,16 +122,20 @@ export function acceptHostname(
   written: string,
   policy: {zone: Hostname; deniedNames: readonly Hostname[]},
 ): Refusal | undefined {
-  const refuse = (why: string): Refusal => ({
+  const refuse = (cause: string, why: string): Refusal => ({
     reason: 'HostnameNotAllowed',
+    details: {cause},
     message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`,
   });
   const name = normalise(written);
-  if (name === undefined) return refuse('it is not a valid internationalized domain name (UTS #46)');
+  if (name === undefined) return refuse('Invalid', 'it is no valid internationalised domain name (UTS #46)');
   if (isReserved(name))
-    return refuse(`it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`);
-  if (isPublicSuffix(name)) return refuse('it is a public suffix, under which anyone can register names');
-  if (within(name, policy.zone)) return refuse(`it belongs to the platform's own zone ${policy.zone}`);
+    return refuse(
+      'Reserved',
+      `it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`,
+    );
+  if (isPublicSuffix(name)) return refuse('PublicSuffix', 'it is a public suffix, under which anybody registers names');
+  if (within(name, policy.zone)) return refuse('Platform', `it belongs to the platform's own zone ${policy.zone}`);
   const denied = policy.deniedNames.find((d) => within(name, d));
-  return denied === undefined ? undefined : refuse(`the platform does not allow names under ${denied}`);
+  return denied === undefined ? undefined : refuse('Denied', `the platform does not allow names under ${denied}`);
 }

@@ -52,6 +52,7 @@ export function strikeWaiting(
   const whose = account === undefined ? 'this namespace' : `the account ${account}`;
   const refusal: Refusal = {
     reason: tooMany,
+    details: {limit: String(limit)},
     message:
       `At most ${limit} ${limit === 1 ? 'hostname' : 'hostnames'} of ${whose} can wait for verification at a time, and ` +
       `older hostnames are waiting. Verify or remove waiting hostnames. Doorplate then accepts this one automatically.`,

@@ -40,7 +40,7 @@ export function instructions(described: Described & {hostname: string}, audience
       fill(words.title, parameters),
       `${title}. ${body}`,
       ...(forms.length > 0 ? [fill(words.intro, parameters), ...forms] : [words.noRecords]),
-      `${words.then}: ${next}`,
+      `${words.nextSteps}: ${next}`,
       ...(howLong === '' ? [] : [`${words.howLong}: ${howLong}`]),
     ].join('\n\n') + '\n'
   );

@@ -2,6 +2,7 @@
  * All reasons that a status can have, each as one row in a file of reasons/, with its texts for customers (texts/). docs/reference/reasons.md
  * is generated from these rows.
  */
+import type {HostDetails} from '../../api/custom-domain.ts';
 import {acceptanceReasons} from './acceptance.ts';
 import {certificateReasons} from './certificate.ts';
 import {otherReasons} from './others.ts';
@@ -27,4 +28,5 @@ export const reasonOf = (name: string): Reason | undefined =>
 export interface Refusal {
   reason: ReasonName;
   message: string;
+  details?: HostDetails | undefined;
 }

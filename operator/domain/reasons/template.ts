@@ -1,13 +1,13 @@
 /**
  * Templates of texts for customers. `{name}` is a parameter. `[A|B]` is the first alternative whose parameters all exist, and nothing if
  * none does: `[It leads to {found}.|It leads elsewhere.]`. `{name=value}` is a condition: it prints nothing, and exists only if the parameter
- * has this value. Parameters outside of brackets must always exist. Alternatives are not nested.
+ * has this value, or any value for `{name=*}`. Parameters outside of brackets must always exist. Alternatives are not nested.
  */
 
 export type Parameters = Readonly<Record<string, string>>;
 
 const parameter = /\{(\w+)\}/g;
-const condition = /\{(\w+)=(\w+)\}/g;
+const condition = /\{(\w+)=(\w+|\*)\}/g;
 const choice = /\[([^\]]*)\]/g;
 
 /** The names of the parameters in a text, without those of conditions. */
@@ -16,7 +16,7 @@ export const parametersIn = (text: string): string[] => [...text.matchAll(parame
 const isFilled = (text: string, parameters: Parameters): boolean =>
   parametersIn(text).every((name) => Object.hasOwn(parameters, name)) &&
   [...text.matchAll(condition)].every(
-    ([, name = '', value]) => Object.hasOwn(parameters, name) && parameters[name] === value,
+    ([, name = '', value]) => Object.hasOwn(parameters, name) && (value === '*' || parameters[name] === value),
   );
 
 /** The finished text. A parameter that is missing outside of brackets stays as `{name}`. */

@@ -6,6 +6,7 @@
 import type {CustomDomainStatus, DnsRecordStatus, HostStatus} from '../../api/custom-domain.ts';
 import type {ProjectStatus} from '../../api/project.ts';
 import {cut} from '../../api/rules.ts';
+import {shortDetails} from './details.ts';
 import {notReady} from './health.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
 import {reasons} from '../reasons/reasons.ts';
@@ -14,7 +15,10 @@ import {withTimes} from '../times.ts';
 /** Bytes of a status. With this limit, 501 hostnames of the longest kind leave 128 KiB of the object for the owner's metadata. */
 export const longestStatus = 672 * 1024;
 
-/** Characters of each message and each observed record, and the number of name servers. The first entry that fits is used. */
+/**
+ * Characters of each message and each observed record, and the number of name servers. Longer details are dropped, and all of them without
+ * name servers. The first entry that fits is used.
+ */
 const lengths = [
   {message: 2048, observed: 300, nameServers: 8},
   {message: 512, observed: 100, nameServers: 2},
@@ -54,11 +58,15 @@ function shorten(
   status: CustomDomainStatus,
   {message, observed, nameServers}: (typeof lengths)[number],
 ): CustomDomainStatus {
-  const hostOf = ({zone, ...host}: HostStatus): HostStatus => ({
-    ...host,
-    message: cut(host.message, message),
-    ...(zone && nameServers > 0 && {zone: {...zone, nameServers: zone.nameServers.slice(0, nameServers)}}),
-  });
+  const hostOf = ({zone, details: all, ...host}: HostStatus): HostStatus => {
+    const details = all && nameServers > 0 ? shortDetails(all, observed) : undefined;
+    return {
+      ...host,
+      message: cut(host.message, message),
+      ...(details && {details}),
+      ...(zone && nameServers > 0 && {zone: {...zone, nameServers: zone.nameServers.slice(0, nameServers)}}),
+    };
+  };
   return {
     ...status,
     ...(status.hosts && {hosts: status.hosts.map(hostOf)}),

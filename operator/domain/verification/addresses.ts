@@ -22,7 +22,7 @@ export const addresses: VerificationMethod = {
       if (place.noCname) {
         const missing = {state: 'Missing', observed: bounded([...c.types])} as const;
         const message = `${name} has no address. ${besideOthers(c, `create ${wanted}`)}`;
-        return refuted(c, 'CNAMENotPossible', missing, message, seconds);
+        return {...refuted(c, 'CNAMENotPossible', missing, message, seconds), details: {types: typesOf(c)}};
       }
       const lacks = place.apex ? 'address' : found.exists === true ? 'CNAME and no address' : 'record';
       const message = `${name} has no ${lacks}${otherTypesBy(c)}. Create ${wanted}${instead}.`;
@@ -38,7 +38,8 @@ export const addresses: VerificationMethod = {
       const action = `create ${wanted}${instead}${thenHere(few(seen))}`;
       if (place.noCname) {
         const message = `${name} has ${few(seen)}. ${besideOthers(c, `delete ${few(seen)} and ${action}`)}`;
-        return refuted(c, 'CNAMENotPossible', conflicting, message, found.ttlSeconds);
+        const details = {types: typesOf(c), remove: few(seen)};
+        return {...refuted(c, 'CNAMENotPossible', conflicting, message, found.ttlSeconds), details};
       }
       const remedy =
         wildcard === undefined ? `Delete ${seen.length > 1 ? 'them' : 'it'} and ${action}` : capitalised(action);
@@ -60,6 +61,9 @@ export function besideOthers({question, types}: Case, action: string): string {
   return `${has} Keep the ${recordsOfTypes(types)}, and ${action}.${https}`;
 }
 
+const mostTypes = 10;
+export const typesOf = ({types}: Case): string => types.slice(0, mostTypes).join(', ');
+
 /** `MX`, `MX and TXT`, `MX, SRV and TXT`, with the word for records. */
 const recordsOfTypes = (types: readonly string[]) =>
   `${types.length > 1 ? `${types.slice(0, -1).join(', ')} and ${types.at(-1)} records` : `${types[0]} records`}`;
@@ -80,8 +84,8 @@ function strangeAtApex(
   const named = few(wrong.map((address) => `${type} ${printable(address)}`).toSorted());
   const [are, them] = wrong.length > 1 ? ['are', 'them'] : ['is', 'it'];
   const name = shown(c.question.hostname);
-  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}. Required: ${c.wanted}${thenHere(named)}.`;
-  return refuted(c, reason, seen, message, ttlSeconds);
+  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}${thenHere(named)}.`;
+  return {...refuted(c, reason, seen, message, ttlSeconds), details: {remove: named}};
 }
 
 /** All addresses of a name, in words, sorted. */

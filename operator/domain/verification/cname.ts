@@ -16,13 +16,18 @@ export const cname: VerificationMethod = {
     const made = madeOf(c, found);
     if (made) {
       const observed = bounded([`CNAME ${printable(first)}`]);
-      return refuted(c, 'SynthesizedCNAME', {state: 'Wrong', observed}, synthesized(c, first, made), found.ttlSeconds);
+      const details = {at: printable(made.above)};
+      return {
+        ...refuted(c, 'SynthesizedCNAME', {state: 'Wrong', observed}, synthesized(c, first, made), found.ttlSeconds),
+        details,
+      };
     }
     if (found.cname.length === 1 && first === target) return {kind: 'Proven', by: 'CNAME', ...c.place};
     const seen = {state: 'Wrong', observed: bounded(found.cname.map((to) => `CNAME ${printable(to)}`))} as const;
     const isIndirect = found.chain.includes(target) && !hasZoneAppended(c, first);
     const reason = isIndirect ? 'IndirectCNAME' : 'TargetMismatch';
-    return refuted(c, reason, seen, wrongTarget(c, first, isIndirect), found.ttlSeconds);
+    const verdict = refuted(c, reason, seen, wrongTarget(c, first, isIndirect), found.ttlSeconds);
+    return hasZoneAppended(c, first) ? {...verdict, details: {cause: 'ZoneAppended'}} : verdict;
   },
 };
 

@@ -1,7 +1,10 @@
 /** Until when resolvers may repeat an old answer, in a message that is told more than once. */
 
+import type {HostDetails, HostStatus} from '../../api/custom-domain.ts';
+import type {HostReport} from '../host/outcome.ts';
 import type {Refuted, Unknown} from './method.ts';
-import {minuteOf} from '../times.ts';
+import {printable} from '../text.ts';
+import {minuteOf, timestamp} from '../times.ts';
 
 /** BIND's and unbound's longest is a day or a week, whatever a record says. */
 const longestRepeatSeconds = 7 * 86_400;
@@ -15,11 +18,34 @@ const clock = {begin: ' Resolvers may repeat the old answer until ', end: ' UTC.
  */
 export function messageAt(verdict: Refuted | Unknown, at: number, before?: {reason: string; message: string}): string {
   if (before && sameBesidesTime(before, verdict)) return before.message;
-  const seconds = verdict.kind === 'Refuted' ? Math.min(verdict.oldAnswerSeconds ?? 0, longestRepeatSeconds) : 0;
-  if (seconds < 60) return verdict.message;
-  const until = new Date(Math.ceil((at + seconds * 1000) / 60_000) * 60_000).toISOString();
+  const until = repeatedUntil(verdict, at);
+  if (until === undefined) return verdict.message;
   const sameDay = until.slice(0, 10) === new Date(at).toISOString().slice(0, 10);
   return `${verdict.message}${clock.begin}${sameDay ? `${until.slice(11, 16)} UTC` : minuteOf(until)}.`;
+}
+
+/** Until when resolvers may repeat the old answer, rounded up to the minute; undefined: a minute at most, or unknown. */
+function repeatedUntil(verdict: Refuted | Unknown, at: number): string | undefined {
+  const seconds = verdict.kind === 'Refuted' ? Math.min(verdict.oldAnswerSeconds ?? 0, longestRepeatSeconds) : 0;
+  return seconds < 60 ? undefined : timestamp(Math.ceil((at + seconds * 1000) / 60_000) * 60_000);
+}
+
+/** {@link messageAt}, and its parts for the customer's texts. The time stays as long as the message does. */
+export function saidAt(
+  verdict: Refuted | Unknown,
+  at: number,
+  before?: Pick<HostStatus, 'reason' | 'message' | 'details'>,
+): Pick<HostReport, 'message' | 'details'> {
+  const message = messageAt(verdict, at, before);
+  const time = before && sameBesidesTime(before, verdict) ? before.details?.time : repeatedUntil(verdict, at);
+  const {wildcard, behind} = verdict.kind === 'Refuted' ? verdict : {};
+  const details: HostDetails = {
+    ...verdict.details,
+    ...(time !== undefined && {time}),
+    ...(wildcard !== undefined && {wildcard: `*.${printable(wildcard)}`}),
+    ...(behind !== undefined && {service: behind}),
+  };
+  return {message, ...(Object.keys(details).length > 0 && {details})};
 }
 
 /** Whether a message says what a verdict says, apart from until when resolvers may repeat the old answer. */

@@ -1,4 +1,5 @@
 /** Types of verification: findings of DNS checks, and verdicts about them. */
+import type {HostDetails} from '../../api/custom-domain.ts';
 import type {CaaVerdict} from '../certificates/caa.ts';
 import type {Cdn} from './cdns.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
@@ -87,6 +88,7 @@ export interface Refuted extends RecordPlace {
   reason: ReasonName;
   /** Without a time: {@link messageAt} adds until when resolvers may repeat the old answer. */
   message: string;
+  details?: HostDetails;
   /** State of the CNAME or ALIAS record. */
   state: RecordState;
   observed: string[];
@@ -107,6 +109,7 @@ export interface Unknown extends RecordPlace {
   kind: 'Unknown';
   reason: ReasonName;
   message: string;
+  details?: HostDetails;
 }
 
 /**

@@ -6,7 +6,7 @@
 import type {Cdn} from './cdns.ts';
 import {cdnAt} from './cdns.ts';
 import {shown} from '../hostnames/hostname.ts';
-import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge} from './addresses.ts';
+import {addressesOf, besideOthers, few, inPlaceOfCname, isOfEdge, typesOf} from './addresses.ts';
 import {cname} from './cname.ts';
 import type {Case, Finding, VerificationMethod, Refuted, VerificationRules} from './method.ts';
 import {bounded, originOverHttps, refuted, ownRecords, replaceForAll, thenHere, wildcardWords} from './method.ts';
@@ -73,8 +73,11 @@ function flattened(c: Case, found: Finding): Refuted {
   const {by, instead} = wildcardWords(c);
   const has = `${shown(question.hostname)} has the edge's address (${few(addressesOf(found))})${by}`;
   if (place.noCname)
-    return lacking(c, found, 'CNAMENotPossible', `${has}. ${besideOthers(c, `create ${wantedTxt(c)}`)}`);
-  const or = canVerifyByTxt(question) ? `; or keep it and create ${wantedTxt(c)}` : '';
+    return {
+      ...lacking(c, found, 'CNAMENotPossible', `${has}. ${besideOthers(c, `create ${wantedTxt(c)}`)}`),
+      details: {types: typesOf(c)},
+    };
+  const or = canVerifyByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
   const message =
     wildcard === undefined
       ? `${has} and no CNAME: a proxy or a flattened record hides it. ` +
@@ -133,8 +136,9 @@ function mismatch(
     : `${at} has ${some}${more}`;
   const replaces = observed.some((record) => record.startsWith('CNAME ')) ? ' in place of that CNAME' : '';
   const where = cdn ? `is behind ${cdn.name}` : "has the edge's addresses";
-  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Required${replaces}: ${wantedTxt(c)}.`;
-  return cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
+  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there${replaces}: ${wantedTxt(c)}.`;
+  const verdict = cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
+  return isQuoted ? {...verdict, details: {cause: 'Quoted'}} : verdict;
 }
 
 /** No TXT can be created below a DNAME (RFC 6672, 2.4). */
@@ -142,9 +146,10 @@ function belowDname(c: Case, found: Finding, {name}: NonNullable<Finding['dname'
   const message =
     `${challengeName(c.question.hostname)} is below the DNAME record at ${printable(name)}, which answers for every name below it. ` +
     replaceForAll(name, wantedTxt(c));
-  return cdn
+  const verdict = cdn
     ? refutedAtCdn(c, found, cdn, 'SynthesizedCNAME', message)
     : lacking(c, found, 'SynthesizedCNAME', message);
+  return {...verdict, details: {at: printable(name)}};
 }
 
 /** The edge's addresses, and no TXT. */

@@ -10,7 +10,8 @@ export const english: Language = {
   texts: {...acceptance, ...proof, ...certificate, ...serving, ...others},
   instructions: {
     title: 'Connect the domain {hostname}',
-    intro: 'To connect {hostname}, sign in [to {provider}|to your DNS provider] and open the DNS settings of [{zone}|the domain]. Create each record below.',
+    intro:
+      'To connect {hostname}, sign in [to {provider}|to your DNS provider] and open the DNS settings of [{zone}|the domain]. Create each record below.',
     record: 'Record {n}',
     type: 'Type',
     name: 'Name',
@@ -19,7 +20,7 @@ export const english: Language = {
     seconds: '{n} seconds',
     alias: 'Some providers call this type ANAME. If your provider has neither, ask support for the addresses to use.',
     noRecords: 'No DNS record is needed at present.',
-    then: 'What happens next',
+    nextSteps: 'What happens next',
     howLong: 'How long it takes',
   },
 };

@@ -22,7 +22,7 @@ export interface InstructionWords {
   /** Instead of the records if there are none. */
   noRecords: string;
   /** The heading of the next steps, and of the time that they take. */
-  then: string;
+  nextSteps: string;
   howLong: string;
 }
 

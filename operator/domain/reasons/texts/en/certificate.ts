@@ -29,14 +29,14 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   Issuing: {
     title: 'Certificate is being issued',
     body:
-      'The DNS records are correct. [{failed=true}The last attempt to get a certificate failed, and another one follows.|' +
+      'The DNS records are correct. [{cause=*}The last attempt to get a certificate failed, and another one follows.|' +
       '{hostname} gets its certificate for secure connections.]',
     next:
       `[{cause=Dns}Correct the DNS of {hostname} at your DNS provider.|` +
       '{cause=Caa}Allow our certificate authority (CA) in the CAA records of {hostname}.|' +
       '{cause=Name}Remove {hostname} and connect another domain.|' +
       'You do not need to do anything.]',
-    howLong: '[{failed=true}A new attempt can take an hour or longer.|This usually takes a few minutes.]',
+    howLong: '[{cause=*}A new attempt can take an hour or longer.|This usually takes a few minutes.]',
   },
   IssuanceQueued: {
     title: 'Certificate is on the waiting list',

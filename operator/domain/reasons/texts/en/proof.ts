@@ -13,10 +13,10 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'DNS record is missing',
     body:
       '{hostname} does not have the DNS record that connects it to your project.' +
-      '[ The record was created at {misplaced} instead.]',
+      '[ The record was created at {at} instead.]',
     next:
       `${createRecords}[ If your provider adds {zone} to names, enter only {name} as the name.]` +
-      '[ Afterwards delete the record at {misplaced}.]',
+      '[ Afterwards delete the record at {at}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
@@ -59,7 +59,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   },
   SynthesizedCNAME: {
     title: 'DNS record covers all names',
-    body: '[The DNS record of {dname}|A DNS record] answers for all names below it. It does not confirm that {hostname} is yours.',
+    body: '[The DNS record of {at}|A DNS record] answers for all names below it. It does not confirm that {hostname} is yours.',
     next:
       'Ask your DNS provider to replace that record with records for single names. ' +
       'The record below must be among them.',
@@ -67,7 +67,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   },
   NameServersDisagree: {
     title: 'DNS servers do not agree',
-    body: 'Some DNS servers of {hostname} have the correct record, and others do not.[ These do not have it: {lacking}.]',
+    body: 'Some DNS servers of {hostname} have the correct record, and others do not.[ These do not have it: {servers}.]',
     next: 'Wait some minutes. If this lasts, ask your DNS provider to update all of its servers.',
     howLong: 'This usually ends within minutes.',
   },
@@ -105,8 +105,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'Confirmation record is missing',
     body:
       '{hostname} leads to this platform. The TXT record is missing that confirms that the domain is yours.' +
-      '[ The TXT record was created at {misplaced} instead.]',
-    next: `${createRecords}[ Afterwards delete the record at {misplaced}.]`,
+      '[ The TXT record was created at {at} instead.]',
+    next: `${createRecords}[ Afterwards delete the record at {at}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
@@ -122,7 +122,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'DNS change is spreading',
     body: 'Your DNS provider has the correct record. Other networks do not see it yet.',
     next: nothingToDo,
-    howLong: '[Networks can repeat the old answer until {time}.|The change usually reaches all networks within a few hours.]',
+    howLong:
+      '[Networks can repeat the old answer until {time}.|The change usually reaches all networks within a few hours.]',
   },
   AuthoritativeUnreachable: {
     title: 'DNS provider does not answer',
@@ -165,11 +166,12 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '[{cause=Own}Remove {hostname} from the other project, or remove it here.|' +
       '{cause=Contest}Remove other DNS records of {hostname} that were created for this platform, such as an older TXT record.|' +
       'Create the records below, or contact support.]',
-    howLong: '[{cause=Own}This domain is connected here automatically, usually within a few minutes.|{cause=Contest}This domain is then connected here automatically.]',
+    howLong:
+      '[{cause=Own}This domain is connected here automatically, usually within a few minutes.|{cause=Contest}This domain is then connected here automatically.]',
   },
   VerificationExpired: {
     title: 'Automatic checks have ended',
-    body: 'The DNS records of {hostname} were not found[ within {hours} hours], so automatic checks have ended.',
+    body: 'The DNS records of {hostname} were not found[ within {limit} hours], so automatic checks have ended.',
     next: 'Create the records below[ at {provider}], then press Verify.',
     howLong: 'The check usually takes less than a minute.',
   },

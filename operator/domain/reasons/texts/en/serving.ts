@@ -44,8 +44,7 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
   },
   ServedBehindCDN: {
     title: 'Works, but needs confirmation',
-    body:
-      '{hostname} works. It is behind another service now, which hides the record that confirms that the domain is yours.',
+    body: '{hostname} works. It is behind another service now, which hides the record that confirms that the domain is yours.',
     next:
       '[First give {hostname} and {wildcard} records of their own, then create the TXT record below.|' +
       'Create the TXT record below at {provider}.|Create the TXT record below at your DNS provider.] Then press Re-verify. ' +

@@ -1,7 +1,8 @@
 /** Texts that several reasons share. */
 export const nothingToDo = 'You do not need to do anything.';
 export const contactSupport = 'You do not need to change anything. Contact support if this lasts.';
-export const foundSoon = 'Saved records are usually found within a few minutes.';
+export const foundSoon =
+  'Saved records are usually found within a few minutes.[ Some networks can see the old records until {time}.]';
 export const correctedSoon = 'A correction is usually found within a few minutes.';
 export const takesEffectSoon = 'The change usually takes effect within a minute.';
 export const createRecords = 'Create the records below [at {provider}|at your DNS provider].';
