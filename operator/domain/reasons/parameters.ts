@@ -22,6 +22,8 @@ export interface Described {
   zone?: {name: string; nameServers: readonly string[]; provider?: string | undefined} | undefined;
   servedUntil?: string | undefined;
   certificateExpires?: string | undefined;
+  /** End of an API key. */
+  expires?: string | null | undefined;
   redirect?: {to: string} | undefined;
   details?: Readonly<Record<string, string>> | undefined;
 }
@@ -33,7 +35,7 @@ const mostFound = 4;
 
 /** `primary`: the main domain of the project. Times are RFC 3339. A parameter without a value is absent. */
 export function customerParameters(
-  {hostname, waitingFor, records = [], zone, servedUntil, certificateExpires, redirect, details}: Described,
+  {hostname, waitingFor, records = [], zone, servedUntil, certificateExpires, expires, redirect, details}: Described,
   primary?: string | null,
 ): Parameters {
   const open = records.find(({state}) => state !== 'Found') ?? records[0];
@@ -51,7 +53,7 @@ export function customerParameters(
     provider: zone?.provider,
     target: redirect?.to,
     until: servedUntil,
-    expires: certificateExpires,
+    expires: certificateExpires ?? expires,
   };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, value]])),

@@ -29,7 +29,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   Issuing: {
     title: 'Certificate is being issued',
     body:
-      'The DNS records are correct. [{cause=*}The last attempt to get a certificate failed, and another one follows.|' +
+      'The DNS records are correct. [{cause=*}The last attempt to get a certificate failed. Another attempt follows.|' +
       '{hostname} gets its certificate for secure connections.]',
     next:
       `[{cause=Dns}Correct the DNS of {hostname} at your DNS provider.|` +

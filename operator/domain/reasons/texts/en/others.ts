@@ -12,7 +12,7 @@ export const others: Record<keyof typeof otherReasons | 'Pending' | 'Other', Cus
   },
   KeyExpired: {
     title: 'Key has expired',
-    body: 'Requests with this key are refused[ since {expires}].',
+    body: 'Requests with this key are refused.',
     next: 'Create a new key, use it in place of this one, and revoke this one.',
     howLong: '',
   },

@@ -2,6 +2,12 @@ import type {proofReasons} from '../../proof.ts';
 import type {CustomerTexts} from '../../reason.ts';
 import {contactSupport, correctedSoon, createRecords, foundSoon, nothingToDo} from './shared.ts';
 
+const changeValue =
+  '[{cause=ZoneAppended}Enter the value below with a dot at its end.|' +
+  'Leave {wildcard} as it is, and create the record below.|' +
+  'Change the record at {provider} so that its value matches the value below exactly.|' +
+  'Change the record at your DNS provider so that its value matches the value below exactly.]';
+
 export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   CheckPending: {
     title: 'Waiting for a check',
@@ -24,20 +30,13 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body:
       'The DNS record of {hostname} has another value[: {found}].' +
       '[{cause=ZoneAppended} Your provider has added {zone} to the value.][ It comes from the record {wildcard}.]',
-    next:
-      '[{cause=ZoneAppended}Enter the value below with a dot at its end.|' +
-      'Leave {wildcard} as it is, and create the record below.|' +
-      'Change the record at {provider} so that its value matches the value below exactly.|' +
-      'Change the record at your DNS provider so that its value matches the value below exactly.]',
+    next: changeValue,
     howLong: foundSoon,
   },
   IndirectCNAME: {
     title: 'DNS record is not direct',
     body: 'The DNS record of {hostname} leads to your project through another name[: {found}]. It must lead there directly.',
-    next:
-      '[Leave {wildcard} as it is, and create the record below.|' +
-      'Change the record at {provider} so that its value matches the value below exactly.|' +
-      'Change the record at your DNS provider so that its value matches the value below exactly.]',
+    next: changeValue,
     howLong: foundSoon,
   },
   ConflictingRecord: {
@@ -104,14 +103,14 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   TXTMissing: {
     title: 'Confirmation record is missing',
     body:
-      '{hostname} leads to this platform. The TXT record is missing that confirms that the domain is yours.' +
+      '{hostname} leads to this platform. The TXT record that confirms that the domain is yours is missing.' +
       '[ The TXT record was created at {at} instead.]',
     next: `${createRecords}[ Afterwards delete the record at {at}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
     title: 'Confirmation record is wrong',
-    body: '{hostname} leads to this platform. The TXT record that confirms that the domain is yours has another value.',
+    body: 'The TXT record that confirms that {hostname} is yours has another value.',
     next:
       '[{cause=Quoted}Remove quotation marks and spaces around the value of the TXT record.|' +
       'Correct the TXT record at {provider}.|Correct the TXT record at your DNS provider.] ' +
@@ -160,14 +159,14 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   HostnameClaimed: {
     title: 'Domain is in use elsewhere',
     body:
-      '[{cause=Own}{hostname} has the correct record, but another project of your account uses it.|' +
-      '{hostname} has the correct record, but it is in use elsewhere on this platform.]',
+      '{hostname} has the correct record, but ' +
+      '[{cause=Own}another project of your account uses the domain.|the domain is in use elsewhere on this platform.]',
     next:
       '[{cause=Own}Remove {hostname} from the other project, or remove it here.|' +
       '{cause=Contest}Remove other DNS records of {hostname} that were created for this platform, such as an older TXT record.|' +
       'Create the records below, or contact support.]',
     howLong:
-      '[{cause=Own}This domain is connected here automatically, usually within a few minutes.|{cause=Contest}This domain is then connected here automatically.]',
+      '[{cause=Own}After the removal, the domain is connected here automatically, usually within a few minutes.|{cause=Contest}The domain is then connected here automatically.]',
   },
   VerificationExpired: {
     title: 'Automatic checks have ended',

@@ -46,7 +46,7 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     title: 'Works, but needs confirmation',
     body: '{hostname} works. It is behind another service now, which hides the record that confirms that the domain is yours.',
     next:
-      '[First give {hostname} and {wildcard} records of their own, then create the TXT record below.|' +
+      '[First give {hostname} records of its own beside {wildcard}. Then create the TXT record below.|' +
       'Create the TXT record below at {provider}.|Create the TXT record below at your DNS provider.] Then press Re-verify. ' +
       'If visitors see "too many redirects", let the other service connect to us over HTTPS (Cloudflare: Full (strict)).',
     howLong: 'The check usually takes less than a minute.',
