@@ -68,7 +68,7 @@ export async function speak(page: Page, code: (typeof codes)[number]): Promise<v
     Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, '${code}');
     select.dispatchEvent(new Event('change', {bubbles: true}));
   })()`);
-  await page.waitForFunction(`document.documentElement.lang === '${code}'`);
+  await page.locator(`html[lang="${code}"]`).waitFor({state: 'attached'});
 }
 
 /**

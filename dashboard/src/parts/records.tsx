@@ -50,7 +50,7 @@ function RecordForm({record, records, host: {hostname, zone}}: {record: DnsRecor
   const isOnly = records.filter((other) => other.type === type).length === 1;
   const what = texts.records.record(isOnly ? type : `${type} ${value}`, hostname);
   return (
-    <li className="form" role="group" aria-label={what}>
+    <div className="form" role="group" aria-label={what}>
       <dl>
         <div data-field="type">
           <dt>{labels.type}</dt>
@@ -84,7 +84,7 @@ function RecordForm({record, records, host: {hostname, zone}}: {record: DnsRecor
         </div>
       </dl>
       <Note record={record} provider={zone?.provider} />
-    </li>
+    </div>
   );
 }
 
@@ -106,11 +106,11 @@ export function Records({host, primary}: {host: Host; primary: string | null}) {
           </a>
         </p>
       )}
-      <ul className="plain forms" aria-label={texts.records.label(hostname)}>
+      <div className="forms" role="group" aria-label={texts.records.label(hostname)}>
         {records.map((record) => (
           <RecordForm key={record.type + record.name + record.value} {...{record, records, host}} />
         ))}
-      </ul>
+      </div>
       {!areThere && <Instructions domain={hostname} text={instructionsOf(host, primary)} />}
     </div>
   );

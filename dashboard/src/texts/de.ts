@@ -1,5 +1,5 @@
 /** The page's own texts in German. */
-import {english as german} from '../../../operator/domain/reasons/texts/en.ts';
+import {german} from '../../../operator/domain/reasons/texts/de.ts';
 import type {Texts} from './en.ts';
 import {pluralsOf} from './plural.ts';
 
