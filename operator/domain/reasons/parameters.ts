@@ -40,8 +40,7 @@ export function customerParameters(
 ): Parameters {
   const open = records.find(({state}) => state !== 'Found') ?? records[0];
   const found = records.flatMap(({observed}) => observed).slice(0, mostFound);
-  const all = {
-    ...details,
+  const fields = {
     hostname,
     waitingFor,
     primary: primary !== hostname ? primary : undefined,
@@ -55,7 +54,6 @@ export function customerParameters(
     until: servedUntil,
     expires: certificateExpires ?? expires,
   };
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, value]])),
-  );
+  const known = Object.entries(fields).filter((field): field is [string, string] => field[1] != null);
+  return {...details, ...Object.fromEntries(known)};
 }

@@ -26,7 +26,7 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
     body:
       '{hostname} cannot be connected. ' +
       '[{cause=Invalid}It is not a valid domain name.|' +
-      '{cause=Reserved}It is a reserved name, which nobody can use on the internet.|' +
+      '{cause=Reserved}It is a reserved name, which cannot be used on the internet.|' +
       '{cause=PublicSuffix}Many people register their domains under this name.|' +
       '{cause=Platform}It belongs to this platform.|' +
       '{cause=Denied}This platform does not allow this name.|' +
