@@ -20,6 +20,7 @@ export const german: Language = {
     value: 'Wert',
     ttl: 'TTL',
     seconds: '{n} Sekunden',
+    emptyName: '(leer lassen)',
     alias:
       'Manche Anbieter nennen diesen Typ ANAME. Wenn Ihr Anbieter keinen davon hat, fragen Sie den Support nach den Adressen.',
     noRecords: 'Zurzeit ist kein DNS-Eintrag nötig.',

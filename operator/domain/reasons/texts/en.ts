@@ -18,6 +18,7 @@ export const english: Language = {
     value: 'Value',
     ttl: 'TTL',
     seconds: '{n} seconds',
+    emptyName: '(leave empty)',
     alias: 'Some providers call this type ANAME. If your provider has neither, ask support for the addresses to use.',
     noRecords: 'No DNS record is needed at present.',
     nextSteps: 'What happens next',

@@ -17,6 +17,8 @@ export interface InstructionWords {
   /** Template with `{n}`. */
   record: string;
   seconds: string;
+  /** In place of a name if the field stays empty. */
+  emptyName: string;
   /** Follows a record of the type ALIAS, which not all providers have. */
   alias: string;
   /** Instead of the records if there are none. */

@@ -6,8 +6,11 @@ import {parse} from 'yaml';
 import {customerTexts, localTime} from '../../../../operator/domain/reasons/customer.ts';
 import {instructions} from '../../../../operator/domain/reasons/instructions.ts';
 import {type Described, customerParameters, timeParameters} from '../../../../operator/domain/reasons/parameters.ts';
+import type {CustomerTexts} from '../../../../operator/domain/reasons/reason.ts';
 import {reasons} from '../../../../operator/domain/reasons/reasons.ts';
 import {fill, type Parameters, parametersIn, shownTemplate} from '../../../../operator/domain/reasons/template.ts';
+import {forms, formOf} from '../../../../operator/domain/verification/provider-forms.ts';
+import {providers} from '../../../../operator/domain/verification/providers.ts';
 import {german} from '../../../../operator/domain/reasons/texts/de.ts';
 import {english} from '../../../../operator/domain/reasons/texts/en.ts';
 
@@ -64,6 +67,12 @@ function renderings(text: string): string[] {
 /** A parameter may begin a sentence, and may contain full stops. */
 const sentencesOf = (text: string): string[] => text.split(/(?<=\.) (?=[A-ZÄÖÜd*])/);
 
+/** The parameters and conditions of a row. */
+const used = ({body, next, howLong}: CustomerTexts) =>
+  [
+    ...new Set([body, next, howLong].flatMap((text) => [...parametersIn(text), ...conditionsIn(text).map(String)])),
+  ].toSorted();
+
 describe.each(languages)('The texts for customers in $code', ({code, texts, instructions: labels}) => {
   const rows = Object.entries(texts);
 
@@ -76,7 +85,7 @@ describe.each(languages)('The texts for customers in $code', ({code, texts, inst
     (_, row) => {
       for (const text of [row.body, row.next, row.howLong].flatMap(renderings)) {
         expect(text).not.toMatch(/[[\]{}|]| {2}| [.,]|\.\.|undefined/);
-        if (text !== '') expect(text).toMatch(/^([A-ZÄÖÜ]|docs\.).*\.$/);
+        expect(text).toMatch(/^$|^([A-ZÄÖÜ]|docs\.).*\.$/);
         for (const sentence of sentencesOf(text)) {
           const count = sentence.split(' ').length;
           expect([sentence, count <= 25]).toEqual([sentence, true]);
@@ -116,10 +125,6 @@ describe.each(languages)('The texts for customers in $code', ({code, texts, inst
   });
 
   test('have the parameters and the cases of the English ones', () => {
-    const used = ({body, next, howLong}: (typeof texts)[keyof typeof texts]) =>
-      [
-        ...new Set([body, next, howLong].flatMap((text) => [...parametersIn(text), ...conditionsIn(text).map(String)])),
-      ].toSorted();
     expect(Object.fromEntries(rows.map(([id, row]) => [id, used(row)]))).toEqual(
       Object.fromEntries(rows.map(([id]) => [id, used(english.texts[id as keyof typeof texts])])),
     );
@@ -257,12 +262,51 @@ To connect docs.example.com, sign in to Cloudflare and open the DNS settings of 
 
 Type: CNAME
 Name: docs
-Value: docs-acme.apps.example.net
+Target: docs-acme.apps.example.net
 TTL: 3600 seconds
 
 What happens next: Create the records below at Cloudflare. If your provider adds example.com to names, enter only docs as the name.
 
 How long it takes: Saved records are usually found within a few minutes.
 `);
+  });
+
+  test('number several records, and have a hint for an ALIAS and an empty name if the form of the provider needs them', () => {
+    const [record] = host.records!;
+    const apex = {
+      ...host,
+      reason: 'TXTMissing',
+      records: [
+        {...record!, type: 'ALIAS', name: '@'},
+        {...record!, type: 'TXT', name: '_doorplate-challenge', value: 'token'},
+      ],
+      zone: {...host.zone!, provider: 'Route 53'},
+    };
+    const text = instructions(apex, {language: german});
+    expect(text).toContain(
+      'Eintrag 1\nRecord type: ALIAS\nRecord name: (leer lassen)\nValue: docs-acme.apps.example.net\n',
+    );
+    expect(text).toContain('Manche Anbieter nennen diesen Typ ANAME.');
+    expect(text).toContain('Eintrag 2\nRecord type: TXT\nRecord name: _doorplate-challenge\nValue: token\n');
+    expect(instructions({...host, records: []})).toContain('No DNS record is needed at present.');
+  });
+
+  test.each([
+    [undefined, english, 'CNAME', ['Type', 'Name', 'Value', 'TTL']],
+    ['constructor', german, 'TXT', ['Typ', 'Name', 'Wert', 'TTL']],
+    ['Cloudflare', german, 'CNAME', ['Type', 'Name', 'Target', 'TTL']],
+    ['Cloudflare', english, 'TXT', ['Type', 'Name', 'Content', 'TTL']],
+    ['Cloudflare', english, 'A', ['Type', 'Name', 'IPv4 address', 'TTL']],
+    ['Namecheap', english, 'CNAME', ['Type', 'Host', 'Value', 'TTL']],
+    ['IONOS', english, 'CNAME', ['Type', 'Host name', 'Points to', 'TTL']],
+    ['IONOS', german, 'TXT', ['Typ', 'Hostname', 'Wert', 'TTL']],
+  ])("for %s ($#) have the provider's own words for a %s record", (provider, language, type, expected) => {
+    const {labels} = formOf({type, name: 'docs'}, provider, language);
+    expect([labels.type, labels.name, labels.value, labels.ttl]).toEqual(expected);
+  });
+
+  test('know only providers whose name servers are known', () => {
+    const names = new Set(providers.map(({name}) => name));
+    expect(Object.keys(forms).filter((name) => !names.has(name))).toEqual([]);
   });
 });
