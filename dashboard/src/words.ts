@@ -3,7 +3,6 @@ import {type CustomerAnswer, customerTexts} from '../../operator/domain/reasons/
 import {instructions} from '../../operator/domain/reasons/instructions.ts';
 import type {Described} from '../../operator/domain/reasons/parameters.ts';
 import {language} from './language.ts';
-import {labelsOf} from './providers.ts';
 
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -17,7 +16,6 @@ export const instructionsOf = (described: Described & {hostname: string}, primar
     language: language().reasons,
     timeZone: timeZone(),
     primary,
-    labels: labelsOf(described.zone?.provider),
   });
 
 /** A formatter of the current language, made once for each. */

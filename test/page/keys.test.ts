@@ -47,7 +47,7 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   });
 
   await page.getByRole('button', {name: 'Replace ci'}).click();
-  await page.getByLabel('The old secret works').selectOption('0');
+  await page.getByLabel('The old value works').selectOption('0');
   await expectAccessible(page, 'key-rotate', {folded: true});
   await page.getByRole('dialog').getByRole('button', {name: 'Replace'}).click();
   await page.getByRole('dialog', {name: 'The key ci'}).waitFor();
@@ -84,7 +84,7 @@ test('A key that was rotated is rotated again only after its page says that the 
   const rotate = async (says: boolean): Promise<string> => {
     await page.getByRole('button', {name: 'Replace twice'}).click();
     const dialog = page.getByRole('dialog', {name: 'Replace twice?'});
-    await dialog.getByText('A new secret is created').waitFor();
+    await dialog.getByText('The key gets a new value').waitFor();
     expect(await dialog.getByText('It stops working now.').count()).toBe(says ? 1 : 0);
     if (says) await expectAccessible(page, 'key-rotate-again', {folded: true});
     await dialog.getByRole('button', {name: 'Replace'}).click();
@@ -108,7 +108,7 @@ test('A key that is there already is told as such, with the way to a new token',
   await make();
   await shown(page, 'same');
   await make();
-  await expectSeen(page.getByText('You already have the key same. Replace it to get a new secret.'));
+  await expectSeen(page.getByText('You already have the key same. Replace it to get a new one.'));
   await expectAccessible(page, 'key-there-already');
 });
 
@@ -118,7 +118,7 @@ test('The new token of the key that one is signed in by stays shown when the ses
   await page.getByLabel('API key').fill(await world.api.key('acme', 'own', {scopes: ['keys:write']}));
   await page.getByRole('button', {name: 'Sign in'}).click();
   await page.getByRole('button', {name: 'Replace own'}).click();
-  await page.getByLabel('The old secret works').selectOption('0');
+  await page.getByLabel('The old value works').selectOption('0');
   await page.getByRole('dialog').getByRole('button', {name: 'Replace'}).click();
   await page.getByText('You are signed out.').waitFor();
   await expectSeen(page.getByRole('dialog', {name: 'The key own'}));

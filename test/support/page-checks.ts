@@ -39,6 +39,8 @@ async function shoot(page: Page, name: string, fullPage: boolean): Promise<void>
 
 const codes = ['en', 'de'] as const;
 const words = parse(readFileSync(new URL('../../docs/words.yaml', import.meta.url), 'utf8')) as {page: ForbiddenWord[]};
+/** Plurals too. */
+const forbidden = words.page.map(({word, instead}) => ({word: `${word}s?`, instead}));
 
 /**
  * The texts of the page that are its own: text nodes and labels, without code, and without the names in headings, definitions and links.
@@ -46,10 +48,10 @@ const words = parse(readFileSync(new URL('../../docs/words.yaml', import.meta.ur
  */
 const ownTexts = `(() => {
   const texts = [];
-  const isNamed = (element) => element.closest('code, script, style, dd, h1, h2, [data-name]') !== null;
+  const isNamed = (element) => element.closest('code, script, style, dd, h1, h2, .form dt, .card.row .note') !== null;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) if (!isNamed(walker.currentNode.parentElement)) texts.push(walker.currentNode.data);
-  for (const element of document.querySelectorAll('*'))
+  for (const element of document.querySelectorAll('body :not(.form *)'))
     for (const name of ['aria-label', 'title', 'placeholder', 'alt']) texts.push(element.getAttribute(name) ?? '');
   for (const dd of document.querySelectorAll('.steps dd')) texts.push(dd.textContent);
   return texts.map((text) => text.trim()).filter((text) => text !== '');
@@ -58,7 +60,7 @@ const ownTexts = `(() => {
 /** The words of the page that only an engineer knows. Domains and addresses are no words. */
 async function forbiddenWords(page: Page): Promise<string[]> {
   const texts = ((await page.evaluate(ownTexts)) as string[]).map((text) => text.replaceAll(/\S+[.:/]\S+/g, ''));
-  return [...new Set(texts.flatMap((text) => forbiddenIn(text, words.page).map((each) => `${each} in "${text}"`)))];
+  return [...new Set(texts.flatMap((text) => forbiddenIn(text, forbidden).map((each) => `${each} in "${text}"`)))];
 }
 
 /** Shows the page in a language, also while a dialog covers the switch. */

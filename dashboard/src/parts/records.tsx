@@ -1,7 +1,8 @@
 /** The records to create, as the form of a DNS provider asks for them, and the records that DNS has now. */
+import {formOf} from '../../../operator/domain/verification/provider-forms.ts';
+import {helpOf} from '../../../operator/domain/verification/provider-help.ts';
 import type {DnsRecord, Host} from '../api.ts';
 import {useLanguage} from '../language.ts';
-import {helpOf, labelsOf} from '../providers.ts';
 import {instructionsOf} from '../words.ts';
 import {Copy, Instructions} from './copy.tsx';
 
@@ -45,8 +46,8 @@ function Note({record: {type, note}, provider}: {record: DnsRecord; provider: st
 
 function RecordForm({record, records, host: {hostname, zone}}: {record: DnsRecord; records: DnsRecord[]; host: Host}) {
   const {texts, reasons} = useLanguage();
-  const {type, name, value, ttl} = record;
-  const labels = {...reasons.instructions, ...labelsOf(zone?.provider)(type)};
+  const {type, value, ttl} = record;
+  const {labels, name} = formOf(record, zone?.provider, reasons);
   const isOnly = records.filter((other) => other.type === type).length === 1;
   const what = texts.records.record(isOnly ? type : `${type} ${value}`, hostname);
   return (
@@ -61,7 +62,11 @@ function RecordForm({record, records, host: {hostname, zone}}: {record: DnsRecor
         <div data-field="name">
           <dt>{labels.name}</dt>
           <dd className="value">
-            <Copy text={name} what={texts.records.field(labels.name, what)} />
+            {name === '' ? (
+              reasons.instructions.emptyName
+            ) : (
+              <Copy text={name} what={texts.records.field(labels.name, what)} />
+            )}
           </dd>
         </div>
         <div data-field="value">

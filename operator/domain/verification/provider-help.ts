@@ -11,3 +11,7 @@ export const helpPages: Readonly<Record<string, string>> = {
   'Route 53': 'https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resource-record-sets-creating.html',
   Vercel: 'https://vercel.com/docs/domains/managing-dns-records',
 };
+
+/** The provider's page about adding DNS records; undefined if it is not known. */
+export const helpOf = (provider: string | undefined): string | undefined =>
+  provider !== undefined && Object.hasOwn(helpPages, provider) ? helpPages[provider] : undefined;
