@@ -35,34 +35,43 @@ const live = {
 /** A domain without a subdomain, before its records exist. */
 function apex(hostname: string, zone: Omit<ZoneStatus, 'name'>): Said {
   const place = {apex: true, zone: {name: hostname, ...zone}};
-  const names = {hostname, target: 'apex-acme-k3v9x2m4q7w1z.apps.platform.test', token: '5f0c8a9be1d24c77k3v9x2m4q7'};
+  const names = {hostname, target: 'shop-acme-k3v9x2m4q7w1z.apps.platform.test', token: '5f0c8a9be1d24c77k3v9x2m4q7'};
   const records = recordsFor(names, place, {edgeAddresses: ['192.0.2.1', '2001:db8::1']});
   return {hostname, zone: place.zone, records: records.map(({type, name, value, note}) => ({type, name, value, note}))};
 }
 
-/** The projects of the account, by the state of their domains. */
-const projects: Readonly<Record<string, readonly Said[]>> = {
-  empty: [],
-  waiting: [{hostname: 'docs.example.com', zone: cloudflare}],
-  'wrong-dns': [
-    {
-      hostname: 'www.example.com',
-      zone: cloudflare,
-      reason: 'ConflictingRecord',
-      state: 'Conflicting',
-      observed: ['A 203.0.113.7'],
-    },
-  ],
-  apex: [apex('example.com', {nameServers: ['dns1.registrar-servers.com'], provider: 'Namecheap'})],
-  live: [
-    {hostname: 'docs.example.com', ...live},
-    {
-      hostname: 'help.example.com',
-      ...live,
-      reason: 'Redirecting',
-      redirect: {to: 'docs.example.com', status: 301},
-    },
-  ],
+/** By the name of the picture: a project, and the state of its domains. */
+const states: Readonly<Record<string, {project: string; hosts: readonly Said[]}>> = {
+  empty: {project: 'blog', hosts: []},
+  waiting: {project: 'docs', hosts: [{hostname: 'docs.example.com', zone: cloudflare}]},
+  'wrong-dns': {
+    project: 'website',
+    hosts: [
+      {
+        hostname: 'www.example.com',
+        zone: cloudflare,
+        reason: 'ConflictingRecord',
+        state: 'Conflicting',
+        observed: ['A 203.0.113.7'],
+      },
+    ],
+  },
+  apex: {
+    project: 'shop',
+    hosts: [apex('example.com', {nameServers: ['dns1.registrar-servers.com'], provider: 'Namecheap'})],
+  },
+  live: {
+    project: 'help',
+    hosts: [
+      {hostname: 'help.example.com', ...live},
+      {
+        hostname: 'faq.example.com',
+        ...live,
+        reason: 'Redirecting',
+        redirect: {to: 'help.example.com', status: 301},
+      },
+    ],
+  },
 };
 
 /** Returns the document as SVG. It runs in the browser. */
@@ -100,7 +109,8 @@ const draw = `(({title, width}) => {
   const css = [...document.styleSheets].map((sheet) => textOf(sheet.cssRules)).join('\\n');
   const height = Math.ceil(document.querySelector('.foot').getBoundingClientRect().bottom + scrollY);
   const style = document.createElementNS('http://www.w3.org/2000/svg', 'style');
-  style.textContent = css + '\\n#root{min-height:' + height + 'px}svg>rect{fill:var(--bg)}';
+  // The text of a link in an image has no line by default.
+  style.textContent = 'a{text-decoration:underline}\\n' + css + '\\n#root{min-height:' + height + 'px}svg>rect{fill:var(--bg)}';
   const serializer = new XMLSerializer();
   return '<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="' + height + '" viewBox="0 0 ' + width + ' ' + height +
     '" role="img" aria-label="' + title + '">' +
@@ -151,22 +161,22 @@ async function keepPicture(page: Page, viewer: Page, name: string): Promise<void
 const world = await PageWorld.start({name: 'Example Cloud'});
 try {
   await world.api.tenant('acme', 'pro');
-  for (const [name, hosts] of Object.entries(projects)) {
-    await world.project('acme', name);
+  for (const {project, hosts} of Object.values(states)) {
+    await world.project('acme', project);
     const [primary, ...others] = hosts;
     if (primary === undefined) continue;
-    await world.api.domain('acme', name, {
+    await world.api.domain('acme', project, {
       primary: primary.hostname,
       redirects: others.map(({hostname}) => ({from: hostname, status: 301 as const})),
     });
-    await world.say('acme', name, hosts);
+    await world.say('acme', project, hosts);
   }
   const options = {viewport: {width, height: 400}, locale: 'en-US'};
   const scopes = ['domains:read', 'domains:write', 'keys:write'];
   const {page} = await world.signedIn('acme', {scopes, subject: 'ann@example.com'}, options);
   const {page: viewer} = await world.visitor(options);
-  for (const name of Object.keys(projects)) {
-    await page.goto(`/projects/${name}`);
+  for (const [name, {project}] of Object.entries(states)) {
+    await page.goto(`/projects/${project}`);
     await page.locator('.card.empty, .card.host').first().waitFor();
     await page.locator('.quota').waitFor();
     await keepPicture(page, viewer, name);
@@ -185,9 +195,10 @@ try {
         expireTime: '2027-06-30T12:00:00Z',
       },
     });
-  await world.api.client.delete(apiKeys, 'acme/backend').catch(() => {});
   await page.goto('/keys');
   await page.getByRole('heading', {name: 'reports'}).waitFor();
+  // The key that requested the sign-in link is not part of the example.
+  await page.evaluate("document.querySelector('[data-key=backend]').remove()");
   await keepPicture(page, viewer, 'keys');
 } finally {
   await world.stop();

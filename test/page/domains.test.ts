@@ -3,7 +3,7 @@ import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import type {ZoneStatus} from '../../operator/api/custom-domain.ts';
 import {recordsFor} from '../../operator/domain/verification/methods.ts';
-import {contactSupport, foundSoon} from '../../operator/domain/reasons/texts/en/shared.ts';
+import {contactSupport} from '../../operator/domain/reasons/texts/en/shared.ts';
 import {sayRecords} from '../../operator/domain/verification/records.ts';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {PageWorld} from '../support/page-world.ts';
@@ -290,7 +290,7 @@ describe('A domain', () => {
     ]);
     expect((await shown('example.org')).slice(1)).toEqual([
       'Create the records below at your DNS provider.',
-      foundSoon,
+      'Saved records are usually found within a few minutes.',
     ]);
     await expectAccessible(page, 'phases');
   });
@@ -341,7 +341,7 @@ describe('A domain', () => {
   });
 
   test('without a subdomain shows its records in the words of its DNS provider, with a link to its help', async () => {
-    const page = await open('apex');
+    const page = await open('without-www');
     const nameServers = ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'];
     const hosts = [
       atApex('example.net', {nameServers, provider: 'Cloudflare'}),
@@ -349,11 +349,11 @@ describe('A domain', () => {
       atApex('example.org', {nameServers: ['ns1.example.org', 'ns2.example.org', 'ns3.example.org']}),
       {hostname: 'www.example.net', zone: {name: 'example.net', nameServers, provider: 'Cloudflare'}},
     ];
-    await world.api.domain('acme', 'apex', {
+    await world.api.domain('acme', 'without-www', {
       primary: 'example.net',
       redirects: hosts.slice(1).map(({hostname}) => ({from: hostname, status: 301 as const})),
     });
-    await world.say('acme', 'apex', hosts);
+    await world.say('acme', 'without-www', hosts);
     const needed = (hostname: string) => card(page, hostname).locator('.records > p');
     await needed('www.example.net')
       .getByText('Create this record in the DNS settings of example.net, at Cloudflare.')

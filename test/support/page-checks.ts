@@ -106,7 +106,10 @@ export async function expectAccessible(page: Page, state: string, {folded = fals
     }
   }
   await speak(page, 'en');
-  expect(await focused.evaluate('(element) => element === document.activeElement')).toBe(true);
+  const hasFocus = await focused.evaluate(
+    (element) => element === (globalThis as unknown as {document: {activeElement: unknown}}).document.activeElement,
+  );
+  expect(hasFocus).toBe(true);
   await page.emulateMedia({colorScheme: null});
   if (before) await page.setViewportSize(before);
 }
