@@ -4,7 +4,7 @@ import {api, mayPass, Refused} from './api.ts';
 import type {Session} from './api.ts';
 import type {Changed} from './live.ts';
 
-/** No person is signed in. `why`: the end of the session that there was. */
+/** No person is signed in. `why`: the answer that ended the session. */
 export interface SignedOut {
   signedOut: true;
   why?: Refused;

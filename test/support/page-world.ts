@@ -64,7 +64,7 @@ export function buildPage(): void {
   const sources = [
     'dashboard',
     'operator/api/hostname-rules.ts',
-    'operator/domain/verification/provider-help.ts',
+    'operator/domain/verification/provider-forms.ts',
     'operator/domain/reasons',
   ].flatMap((path) => filesIn(`${root}${path}`));
   if (sources.some((file) => statSync(file).mtimeMs > built))

@@ -14,7 +14,7 @@ import {textsOf} from '../words.ts';
 const statuses = [301, 302, 307, 308] as const;
 const typingMs = 400;
 
-/** The value, after it has stayed the same for a while. */
+/** The value that was constant for `ms` at last. */
 function useSettled(value: string, ms: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -1,7 +1,7 @@
 /** The records to create, as the form of a DNS provider asks for them, and the records that DNS has now. */
 import {formOf} from '../../../operator/domain/verification/provider-forms.ts';
-import {helpOf} from '../../../operator/domain/verification/provider-help.ts';
 import type {DnsRecord, Host} from '../api.ts';
+import {helpOf} from '../help-pages.ts';
 import {useLanguage} from '../language.ts';
 import {instructionsOf} from '../words.ts';
 import {Copy, Instructions} from './copy.tsx';

@@ -54,7 +54,7 @@ export const en = {
     notBefore: (time: string) => `You can try again at ${time}.`,
     inSeconds: (n: number) => plural(n, {one: 'Try again in 1 second.', other: `Try again in ${n} seconds.`}),
   },
-  /** By the last part of a problem's type (operator/http/problems.ts). */
+  /** Keys: the last part of a problem's type (operator/http/problems.ts). */
   problems: {
     'invalid-input': 'This is not valid. Check the spelling.',
     'credentials-missing': 'Sign in first.',

@@ -6,7 +6,7 @@ import {de} from '../../../dashboard/src/texts/de.ts';
 import {en} from '../../../dashboard/src/texts/en.ts';
 import {hostnameRules} from '../../../operator/api/hostname-rules.ts';
 import {ownScopes} from '../../../operator/api/api-key.ts';
-import {helpPages} from '../../../operator/domain/verification/provider-help.ts';
+import {helpPages} from '../../../dashboard/src/help-pages.ts';
 import {providers} from '../../../operator/domain/verification/providers.ts';
 import {isProblem} from '../../../operator/http/problems.ts';
 import {forbiddenIn, type ForbiddenWord, sentencesOf} from '../../support/language.ts';

@@ -1,4 +1,4 @@
-/** The pages of DNS providers that explain how to add a record, by the name of the provider (providers.ts). */
+/** The pages of DNS providers that explain how to add a record, by the name of the provider (operator/domain/verification/providers.ts). */
 export const helpPages: Readonly<Record<string, string>> = {
   'Azure DNS': 'https://learn.microsoft.com/azure/dns/dns-operations-recordsets-portal',
   Cloudflare: 'https://developers.cloudflare.com/dns/manage-dns-records/how-to/create-dns-records/',
