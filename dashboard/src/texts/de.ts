@@ -286,7 +286,6 @@ export const de: Texts = {
     emptyText: 'Erstellen Sie oben einen.',
     shown: (name) => `Der Schlüssel ${name}`,
     shownText: 'Kopieren Sie den Schlüssel jetzt. Er wird nur dieses eine Mal angezeigt.',
-    usable: 'Funktioniert',
     dates: (lastUsed, expires) => `Zuletzt verwendet: ${lastUsed ?? 'nie'}. Läuft ab: ${expires ?? 'nie'}.`,
     rotate: 'Ersetzen',
     rotateTitle: (name) => `${name} ersetzen?`,

@@ -273,7 +273,6 @@ export const en = {
     emptyText: 'Create one above.',
     shown: (name: string) => `The key ${name}`,
     shownText: 'Copy the key now. It is shown only this time.',
-    usable: 'Works',
     dates: (lastUsed: string | null, expires: string | null) =>
       `Last used: ${lastUsed ?? 'never'}. Expires: ${expires ?? 'never'}.`,
     rotate: 'Replace',

@@ -160,6 +160,7 @@ function Permission({scope}: {scope: string}) {
 function KeyCard({apiKey, onRotated}: {apiKey: ApiKey; onRotated: (shown: Shown) => void}) {
   const {keyList: texts} = useTexts();
   const {name, scopes, expires, lastUsed, previousTokenExpires, ready, reason} = apiKey;
+  const state = textsOf({reason, details: expires === null ? {} : {expires}});
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
   const [overlap, setOverlap] = useState('86400');
   const close = (): void => setAsking(undefined);
@@ -179,10 +180,11 @@ function KeyCard({apiKey, onRotated}: {apiKey: ApiKey; onRotated: (shown: Shown)
         <h2>{name}</h2>
         <p className="tail">
           <span className="badge" data-tone={ready ? 'good' : reason === 'Pending' ? 'plain' : 'bad'}>
-            {textsOf({reason, details: {}}).title}
+            {state.title}
           </span>
         </p>
       </div>
+      {!ready && <p>{`${state.body} ${state.next}`}</p>}
       <p className="note">
         {scopes.map((s, i) => (
           <span key={s}>
