@@ -14,12 +14,12 @@ import {visible} from '../domain/text.ts';
 import type {BackgroundJournal, JournalRecord} from '../limits/journal.ts';
 import {plainAddress} from './gate/address.ts';
 import type {BackendCaller, KeyCaller, SessionCaller} from './gate/caller.ts';
-import type * as schemas from './schemas.ts';
+import type {auditRecord} from './audit-schema.ts';
 import type {SessionGrant} from './session/sessions.ts';
 import {keyView, nameOf} from './views.ts';
 
 /** As `GET /v1/audit` shows it. */
-export type AuditRecord = z.output<typeof schemas.auditRecord>;
+export type AuditRecord = z.output<typeof auditRecord>;
 type State = AuditRecord['before'];
 
 /** What was changed. */

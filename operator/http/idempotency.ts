@@ -53,7 +53,7 @@ interface ReplayableAnswer {
 const runningSeconds = 60;
 const doneSeconds = 600;
 const headerName = 'idempotency-key';
-const keptHeaders = ['content-type', 'location', 'etag'];
+const keptHeaders = ['content-type', 'content-language', 'vary', 'location', 'etag'];
 
 export const idempotencyKey = z
   .string()

@@ -3,6 +3,7 @@
  * schema there, and its name is a type in customers' code: it never changes. Examples: openapi/examples.ts.
  */
 import {z} from 'zod';
+import {customerText} from './customer-text.ts';
 import {parties, phases} from '../api/custom-domain.ts';
 import {redirectStatuses} from '../api/custom-domain-spec.ts';
 import {verificationMethods} from '../api/domain-claim.ts';
@@ -38,9 +39,9 @@ export const record = z
   .describe('A DNS record that the customer must create.')
   .meta({id: 'DnsRecord'});
 
-const hostnameRedirect = z
-  .object({to: z.string().describe('Target.'), status: z.int32().describe('HTTP status.')})
-  .describe('The active redirect.')
+export const hostnameRedirect = z
+  .object({to: z.string().describe('Where to.'), status: z.int32().describe('HTTP status.')})
+  .describe('The redirect that is in effect.')
   .meta({id: 'HostnameRedirect'});
 
 const zone = z
@@ -65,7 +66,7 @@ const takenOver = z
   .describe('A field that the support of the platform had set directly, and that a change through this API took over.')
   .meta({id: 'TakenOverField'});
 
-const tookOver = z
+export const tookOver = z
   .array(takenOver)
   .optional()
   .describe('After a change: fields that the support of the platform had set directly, and that the change took over.');
@@ -73,14 +74,15 @@ const tookOver = z
 export const host = z
   .object({
     hostname: z.string().describe('The hostname: lower case, A-labels, no trailing dot.'),
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('Role of the hostname.'),
-    phase: z.enum(phases).describe('Phase of the hostname.'),
-    reason: z.string().describe('Cause of the phase: a word of the documented list.'),
-    message: z.string().describe('Facts, next step and time limit.'),
-    waitingFor: z.enum(parties).describe('Party that must act next.'),
-    since: time('Start of this reason.').optional(),
-    addedAt: time('Time of its addition.').optional(),
-    verifiedAt: time('Time of its verification through DNS.').optional(),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('What it is for.'),
+    phase: z.enum(phases).describe('Where it stands.'),
+    reason: z.string().describe('Why: a word out of the documented list.'),
+    message: z.string().describe('What was seen, what to do, and until when.'),
+    customer: customerText.optional(),
+    waitingFor: z.enum(parties).describe('Who must act.'),
+    since: time('Since when it has had this reason.').optional(),
+    addedAt: time('When it was added.').optional(),
+    verifiedAt: time('When DNS proved it.').optional(),
     verifiedBy: z
       .enum(verificationMethods)
       .optional()
@@ -146,22 +148,20 @@ const domainsSummary = z
 export const project = z
   .object({
     name: projectName,
-    host: z
-      .string()
-      .nullable()
-      .describe('Its default hostname, and the value of CNAME records. Null until it has one.'),
-    url: z.string().nullable().describe('URL of the default hostname.'),
-    deployed: z.boolean().describe('Whether it has had a successful deploy. Custom domains require one.'),
-    firstDeployTime: time('Time of the first successful deploy.').optional(),
-    ready: z.boolean().describe('Whether the project is served.'),
-    reason: z.string().describe('Cause of this state: a word of the documented list.'),
-    message: z.string().describe('Facts and next step.'),
+    host: z.string().nullable().describe('Its default host, and the value of CNAME records; null until it has one.'),
+    url: z.string().nullable().describe('Where it is served by default.'),
+    deployed: z.boolean().describe('Whether it has had a successful deploy, which own domains need.'),
+    firstDeployTime: time('When that was.').optional(),
+    ready: z.boolean().describe('Whether it is served.'),
+    reason: z.string().describe('Why it is, or is not: a word out of the documented list.'),
+    message: z.string().describe('What to do.'),
+    customer: customerText.optional(),
     domains: domainsSummary,
   })
   .describe('A project.')
   .meta({id: 'Project'});
 
-const limits = z
+export const limits = z
   .object(
     limitSettings(({text, begins}) => z.int32().describe(`Requests in ${text}${begins === 'AtUtc' ? ' (UTC)' : ''}.`)),
   )
@@ -237,10 +237,11 @@ const keyFields = z.object({
   madeBy: z
     .string()
     .nullable()
-    .describe('Creator of the key in this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
-  lastUsed: time('Last use of the key, to the hour.').nullable(),
-  ready: z.boolean().describe('Whether the API accepts the key now.'),
-  reason: z.string().describe('Cause of this state.'),
+    .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+  lastUsed: time('When it was last used, to the hour.').nullable(),
+  ready: z.boolean().describe('Whether it can be used now.'),
+  reason: z.string().describe('Why not.'),
+  customer: customerText.optional(),
 });
 
 export const key = keyFields.describe('An API key, without its token.').meta({id: 'ApiKey'});
@@ -284,62 +285,3 @@ export const newDomain = z
   })
   .describe('A hostname to attach. The first becomes the primary, others redirect to it.')
   .meta({id: 'NewHostname'});
-
-const state = z
-  .object({
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Role of a hostname.'),
-    redirect: hostnameRedirect.optional().describe('Redirect of a hostname.'),
-    scopes: z.array(z.string()).optional().describe('Permissions of a key, a link or a session.'),
-    expires: time('End of a key. Null: never.').nullable().optional(),
-    rateLimit: limits.nullable().optional().describe('Own cap of a key.'),
-    previousTokenExpires: time('End of the previous token of a key.').nullable().optional(),
-    subject: z.string().nullable().optional().describe('User of a link or a session.'),
-  })
-  .describe('The state before or after a change.')
-  .meta({id: 'AuditState'})
-  .nullable();
-
-export const auditRecord = z
-  .object({
-    time: z.string().meta({format: 'date-time'}).describe('Time of the change. RFC 3339 with milliseconds, UTC.'),
-    action: z
-      .enum([
-        'hostname.add',
-        'hostname.put',
-        'hostname.remove',
-        'hostname.make-primary',
-        'hostname.verify',
-        'hostname.reissue',
-        'key.create',
-        'key.rotate',
-        'key.revoke',
-        'link.create',
-        'session.start',
-        'session.end',
-      ])
-      .describe('The change.'),
-    actor: z
-      .object({
-        kind: z.enum(['ApiKey', 'ServiceAccount', 'Page']).describe('Kind of the caller.'),
-        name: z
-          .string()
-          .nullable()
-          .describe(
-            'Name of the key, NAMESPACE/NAME of the ServiceAccount, or the key that the session of the page depends on.',
-          ),
-        subject: z.string().nullable().describe('The user of the session of the page, if the platform named one.'),
-      })
-      .describe('The caller.')
-      .meta({id: 'AuditActor'}),
-    address: z.string().nullable().describe("The client's address. Null for ServiceAccounts."),
-    requestId: z.string().describe('`X-Request-Id` of the answer.'),
-    namespace: z.string().describe('The namespace.'),
-    project: projectName.nullable().describe('The project, if the change belongs to one.'),
-    hostname: z.string().nullable().describe('The hostname, if the change belongs to one.'),
-    key: z.string().nullable().describe('Name of the changed key.'),
-    before: state.describe('The state before. Null if it did not exist.'),
-    after: state.describe('The state after. Null if it does not exist.'),
-    tookOver,
-  })
-  .describe('A change. Control characters and marks that change the direction of text are written as \\u{HEX}.')
-  .meta({id: 'AuditRecord'});

@@ -13,6 +13,7 @@ import {answerBrokenRequests, hostFault} from '../kube/broken-requests.ts';
 import {within} from './gate/address.ts';
 import {brokenProblem} from './broken-requests.ts';
 import type {Caller} from './gate/caller.ts';
+import {addCustomerTexts} from './customer-texts.ts';
 import {addConditionalReads} from './gate/conditional.ts';
 import type {Gate} from './gate/gate.ts';
 import {addDocs, type ApiOwner} from './openapi/openapi.ts';
@@ -107,6 +108,7 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   const methods = collectMethods(server);
   refuseUnknownQuery(server);
   addConditionalReads(server, gate);
+  addCustomerTexts(server);
   await addDocs(server, owner);
   routes(server);
   refuseOtherMethods(server, methods);

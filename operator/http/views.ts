@@ -1,6 +1,6 @@
 /** Objects as the API shows them. Pure. The words come from their status. */
 import type {z} from 'zod';
-import type {DnsRecordStatus, HostStatus} from '../api/custom-domain.ts';
+import type {DnsRecordStatus, HostDetails, HostStatus} from '../api/custom-domain.ts';
 import type {RedirectStatus} from '../api/custom-domain-spec.ts';
 import type {ApiKey, CustomDomain, Plan, Project} from '../api/foreign.ts';
 import type {Condition} from '../api/rules.ts';
@@ -15,7 +15,8 @@ import {versionOf} from './gate/preconditions.ts';
 import type * as schemas from './schemas.ts';
 import {platformConfiguration} from './store/managers.ts';
 
-export type HostView = z.output<typeof schemas.host>;
+/** `details`: for the texts for customers (customer-texts.ts). */
+export type HostView = z.output<typeof schemas.host> & {details?: HostDetails | undefined};
 export type DomainsView = z.output<typeof schemas.domains>;
 export type ProjectView = z.output<typeof schemas.project>;
 export type AccountView = z.output<typeof schemas.account>;

@@ -7,6 +7,7 @@ import {namespaceParameter} from '../gate/namespace-header.ts';
 const someHeaders = {
   ETag: textHeader('Version of the answer, for `If-None-Match`. For domains also for `If-Match`.'),
   Location: textHeader('Path of the new hostname.'),
+  'Content-Language': textHeader('Language of the texts in `customer`.'),
 } as const;
 export type AnswerHeader = keyof typeof someHeaders;
 

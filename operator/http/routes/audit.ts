@@ -8,6 +8,7 @@ import {typed} from '../app.ts';
 import {asked} from '../asked.ts';
 import type {AuditRecord} from '../audit.ts';
 import {callerOf} from '../gate/caller.ts';
+import {auditRecord} from '../audit-schema.ts';
 import * as schemas from '../schemas.ts';
 
 const missing =
@@ -28,9 +29,9 @@ const query = schemas.page.extend({
 
 const page = z
   .object({
-    items: z.array(schemas.auditRecord).describe('Changes, newest first.'),
-    next: z.string().nullable().describe('Send it as `after` to read the next page. Null at the end.'),
-    missing: z.string().describe('The changes that this list does not contain.'),
+    items: z.array(auditRecord).describe('Changes, newest first.'),
+    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
+    missing: z.string().describe('Which changes are not listed.'),
   })
   .describe('A page of changes, newest first.')
   .meta({id: 'AuditPage'});

@@ -23,11 +23,12 @@ export function refusalOf({domain, project, tenant}: Attempt, hostname: Hostname
   return all.find((each) => each.hostname === hostname)?.refusals[0];
 }
 
-export const refusedView = (host: HostView, {reason, message}: Refusal): HostView => ({
+export const refusedView = (host: HostView, {reason, message, details}: Refusal): HostView => ({
   ...host,
   phase: 'NotAccepted',
   reason,
   message,
+  details,
   waitingFor: reasons[reason].waitingFor,
   records: [],
 });

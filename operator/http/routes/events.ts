@@ -23,6 +23,8 @@ import {
 } from '../events/event-hub.ts';
 import {EventStream, type StreamEvent} from '../events/event-stream.ts';
 import {Problem} from '../problems.ts';
+import {languageFor, withTexts} from '../customer-texts.ts';
+import type {Language} from '../../domain/reasons/texts/language.ts';
 import {whoIs} from '../server.ts';
 import type {ObjectStore} from '../store/store.ts';
 import {idOf, StreamSlots} from '../events/stream-slots.ts';
@@ -45,8 +47,14 @@ export interface EventDeps {
 /** Streams that end together do not come back together: ms. */
 const jitteredRetry = (): string => `retry: ${2000 + Math.floor(Math.random() * 8000)}\n\n`;
 
-/** Begins a stream of what a topic of the {@link EventHub} is about; `source` is called for the first one. */
-type Begin = (request: FastifyRequest, reply: FastifyReply, topic: string, source: () => FeedSource) => void;
+/** Begins a stream of what a topic of the {@link EventHub} is about; `source` is called for the first one of a kind. */
+type Begin = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  topic: string,
+  source: () => FeedSource,
+  kind?: string,
+) => void;
 
 // A HEAD would be a stream of nothing that nobody ends.
 const exposeHeadRoute = false;
@@ -64,14 +72,14 @@ function streams(deps: EventDeps): Begin {
   const places = new StreamSlots(deps.atMost);
   const delivery = new Delivery();
   const follow = feeds(deps.hub, delivery);
-  return (request, reply, topic, source) => {
+  return (request, reply, topic, source, kind = '') => {
     // The client may have left while its access was checked: no `close` follows any more, which would give its place back.
     if (reply.raw.destroyed) return void reply.hijack();
     if (deps.hub.closing)
       throw new Problem('unavailable', 'This process is stopping. Connect again.', {headers: {'retry-after': '1'}});
     const leave = places.take(callerOf(request));
     open({...deps, delivery}, request, reply, (stream) => {
-      const unfollow = follow(topic, source, stream);
+      const unfollow = follow({topic, kind}, source, stream);
       return () => {
         unfollow();
         leave();
@@ -80,7 +88,7 @@ function streams(deps: EventDeps): Begin {
   };
 }
 
-/** Returns a function that lets a stream follow a topic. All streams of a topic share one feed. */
+/** Returns a function that lets a stream follow a topic. All streams of one topic and kind share one feed. */
 function feeds(hub: EventHub, delivery: Delivery) {
   const shared = new Map<string, {feed: Feed; unlisten: () => void}>();
   const make = (topic: string, source: FeedSource) => {
@@ -90,14 +98,19 @@ function feeds(hub: EventHub, delivery: Delivery) {
     );
     return {feed, unlisten};
   };
-  return (topic: string, source: () => FeedSource, stream: EventStream): (() => void) => {
-    const {feed, unlisten} = shared.get(topic) ?? make(topic, source());
-    shared.set(topic, {feed, unlisten});
+  return (
+    {topic, kind}: {topic: string; kind: string},
+    source: () => FeedSource,
+    stream: EventStream,
+  ): (() => void) => {
+    const name = JSON.stringify([topic, kind]);
+    const {feed, unlisten} = shared.get(name) ?? make(topic, source());
+    shared.set(name, {feed, unlisten});
     feed.add(stream);
     return () => {
       if (!feed.remove(stream)) return;
       unlisten();
-      shared.delete(topic);
+      shared.delete(name);
     };
   };
 }
@@ -106,7 +119,7 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
   app.get(
     '/v1/projects/:project/events',
     {
-      config: {scope: 'domains:read', isStream: true},
+      config: {scope: 'domains:read', isStream: true, hasTexts: true},
       exposeHeadRoute,
       schema: {
         operationId: 'followDomains',
@@ -124,13 +137,15 @@ function followProject(app: App, {store}: EventDeps, begin: Begin): void {
     async (request, reply) => {
       const {namespace} = callerOf(request);
       const project = store.project(namespace, request.params.project);
-      begin(request, reply, projectTopic(project), () => domainsSource(store, namespace, project.metadata.name));
+      const {language, headers} = languageFor(request);
+      const source = () => domainsSource(store, namespace, project.metadata.name, language);
+      begin(request, reply.headers(headers), projectTopic(project), source, language.code);
     },
   );
 }
 
 /** The domains of a project, while it exists. */
-function domainsSource(store: ObjectStore, namespace: string, name: string): FeedSource {
+function domainsSource(store: ObjectStore, namespace: string, name: string, language: Language): FeedSource {
   let last: StreamEvent[] = [];
   return {
     isState: true,
@@ -138,7 +153,7 @@ function domainsSource(store: ObjectStore, namespace: string, name: string): Fee
       const project = store.findProject(namespace, name);
       if (!project) return undefined;
       const domain = store.domainOf(project);
-      const data = JSON.stringify(domainsView(name, domain, domain?.managedBy));
+      const data = JSON.stringify(withTexts(domainsView(name, domain, domain?.managedBy), language));
       // Of the content: a change that does not show is no event, in no process.
       const id = createHash('sha256').update(data).digest('base64url').slice(0, 22);
       if (id !== last[0]?.id) last = [eventOf({topic: 'domains', scope: 'domains:read', id, type: 'domains', data})];
