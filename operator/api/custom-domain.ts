@@ -79,14 +79,14 @@ const details = z
         'Quoted (TXTMismatch); Own, Contest (HostnameClaimed); Moved (ServedUntilReplaced); Dnssec (CAALookupFailed); Failures ' +
         '(IssuanceBudgetExhausted); Dns, Caa, Name, Failed (an attempt at a certificate).',
     ).optional(),
-    time: time(
+    endTime: time(
       'When the next step is expected, or until when resolvers may repeat the old answer (PropagationPending).',
     ).optional(),
     limit: text(
       longestDetail,
       'The limit that was reached: a number of hostnames, or of hours (VerificationExpired).',
     ).optional(),
-    at: text(longestDetail, 'The name with the misplaced record, the DNAME record, or the CAA records.').optional(),
+    place: text(longestDetail, 'The name with the misplaced record, the DNAME record, or the CAA records.').optional(),
     wildcard: text(longestDetail, 'The wildcard record that answers for the hostname.').optional(),
     add: text(longestDetail, 'The CAA record to add, in the form of a zone file.').optional(),
     remove: text(longestDetail, 'The address records to delete, as TYPE value, separated by commas.').optional(),

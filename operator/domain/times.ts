@@ -19,7 +19,10 @@ export const pastTime = <T extends string | undefined>(time: T, now: number): T 
 export const minuteOf = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A time for people, rounded up to the minute. It always has the date, so that the text does not change as the time comes near. */
-export const moment = (ms: number) => minuteOf(timestamp(Math.ceil(ms / 60_000) * 60_000));
+export const moment = (ms: number) => minuteOf(wholeMinute(ms));
+
+/** The same time, RFC 3339. */
+export const wholeMinute = (ms: number) => timestamp(Math.ceil(ms / 60_000) * 60_000);
 
 /** A time span for people. */
 export const span = (ms: number) =>

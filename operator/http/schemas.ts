@@ -3,7 +3,7 @@
  * schema there, and its name is a type in customers' code: it never changes. Examples: openapi/examples.ts.
  */
 import {z} from 'zod';
-import {customerText} from './customer-text.ts';
+import {customerText} from './texts/schema.ts';
 import {parties, phases} from '../api/custom-domain.ts';
 import {redirectStatuses} from '../api/custom-domain-spec.ts';
 import {verificationMethods} from '../api/domain-claim.ts';

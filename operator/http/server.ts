@@ -13,7 +13,7 @@ import {answerBrokenRequests, hostFault} from '../kube/broken-requests.ts';
 import {within} from './gate/address.ts';
 import {brokenProblem} from './broken-requests.ts';
 import type {Caller} from './gate/caller.ts';
-import {addCustomerTexts} from './customer-texts.ts';
+import {addCustomerTexts} from './texts/customer-texts.ts';
 import {addConditionalReads} from './gate/conditional.ts';
 import type {Gate} from './gate/gate.ts';
 import {addDocs, type ApiOwner} from './openapi/openapi.ts';
@@ -107,13 +107,18 @@ export async function makeServer(options: ServerOptions): Promise<FastifyInstanc
   addMethods(server);
   const methods = collectMethods(server);
   refuseUnknownQuery(server);
-  addConditionalReads(server, gate);
-  addCustomerTexts(server);
+  addToAnswers(server, gate);
   await addDocs(server, owner);
   routes(server);
   refuseOtherMethods(server, methods);
   await server.ready();
   return server;
+}
+
+/** ETags, and texts for customers. Call it before paths are added. */
+function addToAnswers(server: FastifyInstance, gate: Gate): void {
+  addConditionalReads(server, gate);
+  addCustomerTexts(server);
 }
 
 /** Throws where it does not matter who sent the request. */

@@ -15,7 +15,7 @@ import {versionOf} from './gate/preconditions.ts';
 import type * as schemas from './schemas.ts';
 import {platformConfiguration} from './store/managers.ts';
 
-/** `details`: for the texts for customers (customer-texts.ts). */
+/** `details`: for the texts for customers (texts/customer-texts.ts). */
 export type HostView = z.output<typeof schemas.host> & {details?: HostDetails | undefined};
 export type DomainsView = z.output<typeof schemas.domains>;
 export type ProjectView = z.output<typeof schemas.project>;

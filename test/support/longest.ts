@@ -46,12 +46,12 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
       message: '€'.repeat(2048),
       details: {
         ...Object.fromEntries(
-          ['cause', 'limit', 'at', 'wildcard', 'add', 'remove', 'service', 'servers', 'types'].map((name) => [
+          ['cause', 'limit', 'place', 'wildcard', 'add', 'remove', 'service', 'servers', 'types'].map((name) => [
             name,
             'd'.repeat(300),
           ]),
         ),
-        time: at,
+        endTime: at,
       },
       since: at,
       addedAt: at,

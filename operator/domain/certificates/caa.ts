@@ -69,7 +69,7 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     const {name, failure, detail} = seen.failure;
     return {
       kind: 'Unknown',
-      details: {at: printable(name), ...(failure === 'BrokenDnssec' && {cause: 'Dnssec'})},
+      details: {place: printable(name), ...(failure === 'BrokenDnssec' && {cause: 'Dnssec'})},
       message:
         `The CAA records of ${printable(name)} could not be read (${detail.slice(0, 200)}). ` +
         `The certificate authority would refuse, so no certificate is ordered for ` +
@@ -120,7 +120,7 @@ function blocked(
     return {
       kind: 'Blocked',
       by: 'Platform',
-      details: {at},
+      details: {place: at},
       message: `${told} The platform must ${lacking ? `add ${lacking} at ${at}` : 'remove that record, or its critical flag'}.`,
     };
   }
@@ -132,13 +132,13 @@ function blocked(
       const add = lacking ?? `CAA 0 issue "${ca.identities[0]}"`;
       return {
         message: `That record belongs to whoever runs ${at}; one at ${registered} counts before it. Add ${add} at ${registered}.`,
-        details: {at: registered, add},
+        details: {place: registered, add},
       };
     }
-    if (!lacking) return {message: 'Remove that record, or its critical flag.', details: {at}};
+    if (!lacking) return {message: 'Remove that record, or its critical flag.', details: {place: at}};
     return {
       message: `Add ${lacking} at ${at}${isAlias ? `, or end the CNAME of ${printable(of)}` : ''}.`,
-      details: {at, add: lacking},
+      details: {place: at, add: lacking},
     };
   }
 }

@@ -44,15 +44,15 @@ export function quotes(request: string | undefined, diagnosis: Diagnosis | undef
 export interface Culprit {
   by: Party;
   what: string;
-  /** The case in `details`, if the customer must act. */
-  id?: 'Dns' | 'Caa' | 'Name';
+  /** The case, if the customer must act. */
+  details?: {cause: 'Dns' | 'Caa' | 'Name'};
 }
 
 /**
  * The first matching pattern is the cause. Patterns match texts of cert-manager's HTTP-01 self check and solver (pkg/issuer/acme/http),
  * and refusals of the API server. They also match the ACME error types (RFC 8555, 6.7), which cert-manager quotes in full.
  */
-const causes: readonly [pattern: RegExp, by: Party, what: string, id?: Culprit['id']][] = [
+const causes: readonly [pattern: RegExp, by: Party, what: string, id?: 'Dns' | 'Caa' | 'Name'][] = [
   [
     /exceeded quota|forbidden: .*quota/i,
     'Platform',
@@ -125,7 +125,7 @@ export function culprit(request: string | undefined, diagnosis: Diagnosis | unde
   const words = [...(diagnosis?.said ?? []).map((s) => s.reason), request ?? ''];
   for (const text of words) {
     const cause = causes.find(([pattern]) => pattern.test(text));
-    if (cause) return {by: cause[1], what: cause[2], ...(cause[3] && {id: cause[3]})};
+    if (cause) return {by: cause[1], what: cause[2], ...(cause[3] && {details: {cause: cause[3]}})};
   }
   return undefined;
 }

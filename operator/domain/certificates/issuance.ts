@@ -18,8 +18,9 @@ import type {Culprit, Diagnosis} from './diagnosis.ts';
 import {culprit, quotes} from './diagnosis.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import type {ReasonName} from '../reasons/reasons.ts';
+import {sameWords} from '../status/details.ts';
 import {quote} from '../text.ts';
-import {moment, span, timestamp} from '../times.ts';
+import {moment, span, timestamp, wholeMinute} from '../times.ts';
 
 /** Facts about the issuance of one hostname. */
 export interface IssuanceWorld {
@@ -71,11 +72,6 @@ export interface IssuanceStep {
 /** Identifies the attempt and its progress. Messages about another attempt do not apply. */
 export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? ''} ${c.failure ?? c.waiting ?? ''}`;
 
-/** A time in `details`, rounded up to the minute as in messages. */
-const timeOf = (ms: number) => timestamp(Math.ceil(ms / 60_000) * 60_000);
-
-const detailsOf = ({id}: Culprit) => id !== undefined && {details: {cause: id}};
-
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
 /** The step while the hostname's own budget is spent. */
@@ -89,7 +85,7 @@ function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
   return {
     reason: 'IssuanceBudgetExhausted',
     wakeAt: spent.until,
-    details: {time: timeOf(spent.until), ...(spent.of === 'failures' && {cause: 'Failures'})},
+    details: {endTime: wholeMinute(spent.until), ...(spent.of === 'failures' && {cause: 'Failures'})},
     message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
     ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
   };
@@ -112,7 +108,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceBudgetExhausted',
         orderRequest: 'Wanted',
         wakeAt: grant.until,
-        details: {time: timeOf(grant.until)},
+        details: {endTime: wholeMinute(grant.until)},
         message:
           `The certificate authority limits the certificates of a registered domain (at most ` +
           `${w.policy.budgets.registeredDomain.map(most).join(', ')}), and the domain of ${hostname} has ` +
@@ -123,7 +119,7 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceQueued',
         orderRequest: 'Wanted',
         wakeAt: grant.expectedAt,
-        details: {time: timeOf(grant.expectedAt)},
+        details: {endTime: wholeMinute(grant.expectedAt)},
         message:
           `${hostname} is verified; its order waits in the order queue at position ${grant.place} ` +
           `(the whole platform may order at most ${w.policy.budgets.account.map(most).join(', ')}). ` +
@@ -183,7 +179,7 @@ export function afterOrder(w: Attempted): IssuanceStep {
 const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   ...exhausted(w, spent),
   waitingFor: 'Platform',
-  details: {time: timeOf(spent.until)},
+  details: {endTime: wholeMinute(spent.until)},
   message:
     `The certificate of ${w.hostname} was ordered more often than its budget allows (at most ${most(spent.limit)}), ` +
     `so Doorplate deleted its Certificate. Doorplate tries again after ${moment(spent.until)}. ` +
@@ -196,12 +192,7 @@ type Attempted = IssuanceWorld & {certificate: CertificateFacts};
 function notYetRead({hostname, before, asked}: Attempted, orderRequest: 'UnderWay' | 'Ordered'): IssuanceStep {
   const isSame = before?.reason === 'IssuanceStalled' || before?.reason === 'Issuing';
   const said = isSame
-    ? {
-        reason: before.reason as ReasonName,
-        message: before.message,
-        details: before.details,
-        waitingFor: before.waitingFor,
-      }
+    ? {reason: before.reason as ReasonName, ...sameWords(before)}
     : {reason: 'Issuing' as const, message: `${hostname} is verified; its certificate is being issued.`};
   return {...said, orderRequest, ...(asked && {unanswered: true})};
 }
@@ -220,8 +211,7 @@ function attempted(
 
   const blocked = {reason: 'CAABlocksIssuer' as const, ...(gives.withhold ? gives : {orderRequest})};
   if (caa?.kind === 'Blocked') return {...blocked, message: caa.message, details: caa.details, waitingFor: caa.by};
-  if (before?.reason === 'CAABlocksIssuer' && !checked.proven)
-    return {...blocked, message: before.message, details: before.details, waitingFor: before.waitingFor};
+  if (before?.reason === 'CAABlocksIssuer' && !checked.proven) return {...blocked, ...sameWords(before)};
 
   const spent = spentBy(w.orders, policy.budgets, now);
   if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
@@ -271,17 +261,11 @@ function unfinished(
   if (stalled) {
     // After a restart, status still has the result of the last check. Keeping it avoids flapping.
     if (before?.reason === 'IssuanceStalled' && !checked.proven && checked.verifies)
-      return {
-        reason: 'IssuanceStalled',
-        message: before.message,
-        details: before.details,
-        waitingFor: before.waitingFor,
-        orderRequest,
-      };
+      return {reason: 'IssuanceStalled', ...sameWords(before), orderRequest};
     return {
       reason: 'IssuanceStalled',
       orderRequest,
-      ...(cause && {waitingFor: cause.by, ...detailsOf(cause)}),
+      ...(cause && {waitingFor: cause.by, details: cause.details}),
       message:
         `${hostname} is verified, but its certificate was ordered ${span(policy.issuanceStalledAfterMs)} ` +
         `ago and has not been issued. ${whatWasChecked(checked)}${what}${more}${words}`,
@@ -305,7 +289,7 @@ function unfinished(
     orderRequest,
     wakeAt,
     ...(cause && {waitingFor: cause.by}),
-    details: {cause: cause?.id ?? 'Failed'},
+    details: cause?.details ?? {cause: 'Failed'},
     message:
       `${hostname} is verified; the last attempt to issue its certificate failed. cert-manager tries ` +
       `again later.${what}${more}${words}`,
@@ -353,7 +337,7 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
     ...(!expired && {next: end}),
     step: {
       reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
-      ...(cause && {waitingFor: cause.by, ...detailsOf(cause)}),
+      ...(cause && {waitingFor: cause.by, details: cause.details}),
       message:
         `${message}${absent}${cause ? ` ${cause.what}` : ''} ` +
         `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,

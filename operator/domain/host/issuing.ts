@@ -12,6 +12,7 @@ import {reasons} from '../reasons/reasons.ts';
 import {quote} from '../text.ts';
 import type {IssuanceStep} from '../certificates/issuance.ts';
 import {afterOrder, expiryOf} from '../certificates/issuance.ts';
+import {sameWords} from '../status/details.ts';
 import {type WriteError, writeErrorRetryMs, tell} from '../status/write-error.ts';
 import {timestamp} from '../times.ts';
 
@@ -105,12 +106,7 @@ export function reportLostCertificate(host: PlannedHost): Outcome | undefined {
     wakeAt: [...(asks.wakeAt ?? []), stalledAt('CertificateLost', host)],
     ...(isOnItsWay && {passing: true}),
     ...(before?.reason === 'CertificateLost' && isUnread
-      ? say('Live', {
-          reason: 'CertificateLost',
-          message: before.message,
-          details: before.details,
-          waitingFor: before.waitingFor,
-        })
+      ? say('Live', {reason: 'CertificateLost', ...sameWords(before)})
       : say('Live', {
           reason: 'CertificateLost',
           message: `The certificate of ${hostname} is missing or not valid.${cause} ${step.message}`,

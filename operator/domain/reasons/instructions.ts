@@ -5,7 +5,7 @@ import type {Described} from './parameters.ts';
 import {fill} from './template.ts';
 import {english} from './texts/en.ts';
 
-/** Plain text: the records as a form with the provider's own labels, the next step and the time that it takes. Lines end with a line feed. */
+/** Plain text with line feeds: the records as a form with the provider's own labels, the next step, and the time that it takes. */
 export function instructions(described: Described & {hostname: string}, audience: Audience = {}): string {
   const {language = english} = audience;
   const words = language.instructions;

@@ -29,7 +29,7 @@ export interface Described {
 }
 
 /** Names of parameters that are times (RFC 3339). */
-export const timeParameters: ReadonlySet<string> = new Set(['until', 'expires', 'time']);
+export const timeParameters: ReadonlySet<string> = new Set(['until', 'expires', 'endTime']);
 
 const mostFound = 4;
 

@@ -1,19 +1,13 @@
 /**
- * All reasons that a status can have, each as one row in a file of reasons/, with its texts for customers (texts/). docs/reference/reasons.md
- * is generated from these rows.
+ * All reasons that a status can have: each is one row of the table, with its texts for customers in English. docs/reference/reasons.md is
+ * generated from these rows.
  */
 import type {HostDetails} from '../../api/custom-domain.ts';
-import {acceptanceReasons} from './acceptance.ts';
-import {certificateReasons} from './certificate.ts';
-import {otherReasons} from './others.ts';
-import {proofReasons} from './proof.ts';
 import type {Reason, ReasonRow} from './reason.ts';
-import {servingReasons} from './serving.ts';
+import {type ReasonName, table} from './table.ts';
 import {english} from './texts/en.ts';
 
-const table = {...acceptanceReasons, ...proofReasons, ...certificateReasons, ...servingReasons, ...otherReasons};
-
-export type ReasonName = keyof typeof table;
+export type {ReasonName};
 
 const rows = Object.entries<ReasonRow>(table);
 export const reasons = Object.fromEntries(

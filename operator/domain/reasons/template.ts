@@ -1,7 +1,11 @@
 /**
- * Templates of texts for customers. `{name}` is a parameter. `[A|B]` is the first alternative whose parameters all exist, and nothing if
- * none does: `[It leads to {found}.|It leads elsewhere.]`. `{name=value}` is a condition: it prints nothing, and exists only if the parameter
- * has this value, or any value for `{name=*}`. Parameters outside of brackets must always exist. Alternatives are not nested.
+ * Templates of texts for customers:
+ *
+ * - `{name}` is a parameter. Outside of brackets it must always exist.
+ * - `[It leads to {found}.|It leads elsewhere.]` is a choice: the first alternative whose parameters all exist, or nothing. Choices are not
+ *   nested.
+ * - `{name=value}` is a condition in an alternative. It prints nothing, and exists only if the parameter has this value, or any value for
+ *   `{name=*}`.
  */
 
 export type Parameters = Readonly<Record<string, string>>;

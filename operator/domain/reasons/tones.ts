@@ -1,4 +1,4 @@
-import type {ReasonName} from './reasons.ts';
+import type {ReasonName} from './table.ts';
 
 export type Tone = 'bad' | 'wait';
 

@@ -16,7 +16,7 @@ export const cname: VerificationMethod = {
     const made = madeOf(c, found);
     if (made) {
       const observed = bounded([`CNAME ${printable(first)}`]);
-      const details = {at: printable(made.above)};
+      const details = {place: printable(made.above)};
       return {
         ...refuted(c, 'SynthesizedCNAME', {state: 'Wrong', observed}, synthesized(c, first, made), found.ttlSeconds),
         details,

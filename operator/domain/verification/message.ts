@@ -1,10 +1,9 @@
 /** Until when resolvers may repeat an old answer, in a message that is told more than once. */
 
 import type {HostDetails, HostStatus} from '../../api/custom-domain.ts';
-import type {HostReport} from '../host/outcome.ts';
 import type {Refuted, Unknown} from './method.ts';
 import {printable} from '../text.ts';
-import {minuteOf, timestamp} from '../times.ts';
+import {minuteOf, wholeMinute} from '../times.ts';
 
 /** BIND's and unbound's longest is a day or a week, whatever a record says. */
 const longestRepeatSeconds = 7 * 86_400;
@@ -27,7 +26,7 @@ export function messageAt(verdict: Refuted | Unknown, at: number, before?: {reas
 /** Until when resolvers may repeat the old answer, rounded up to the minute; undefined: a minute at most, or unknown. */
 function repeatedUntil(verdict: Refuted | Unknown, at: number): string | undefined {
   const seconds = verdict.kind === 'Refuted' ? Math.min(verdict.oldAnswerSeconds ?? 0, longestRepeatSeconds) : 0;
-  return seconds < 60 ? undefined : timestamp(Math.ceil((at + seconds * 1000) / 60_000) * 60_000);
+  return seconds < 60 ? undefined : wholeMinute(at + seconds * 1000);
 }
 
 /** {@link messageAt}, and its parts for the customer's texts. The time stays as long as the message does. */
@@ -35,13 +34,13 @@ export function saidAt(
   verdict: Refuted | Unknown,
   at: number,
   before?: Pick<HostStatus, 'reason' | 'message' | 'details'>,
-): Pick<HostReport, 'message' | 'details'> {
+): Pick<HostStatus, 'message' | 'details'> {
   const message = messageAt(verdict, at, before);
-  const time = before && sameBesidesTime(before, verdict) ? before.details?.time : repeatedUntil(verdict, at);
+  const endTime = before && sameBesidesTime(before, verdict) ? before.details?.endTime : repeatedUntil(verdict, at);
   const {wildcard, behind} = verdict.kind === 'Refuted' ? verdict : {};
   const details: HostDetails = {
     ...verdict.details,
-    ...(time !== undefined && {time}),
+    ...(endTime !== undefined && {endTime}),
     ...(wildcard !== undefined && {wildcard: `*.${printable(wildcard)}`}),
     ...(behind !== undefined && {service: behind}),
   };

@@ -41,7 +41,7 @@ export function misplacedRecordsOf(question: Question, verdict: Verdict): Mispla
 /** Adds the name with the misplaced record to a verdict. */
 export const withMisplacedRecord = (verdict: Refuted, {name, wanted, typed}: MisplacedRecord): Refuted => ({
   ...verdict,
-  details: {...verdict.details, at: shown(name)},
+  details: {...verdict.details, place: shown(name)},
   message:
     `${verdict.message} The ${wanted === 'TXT' ? 'TXT' : 'CNAME'} is at ${shown(name)} instead. ` +
     `Move it: enter only ${typed} as its name.`,

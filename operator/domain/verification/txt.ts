@@ -149,7 +149,7 @@ function belowDname(c: Case, found: Finding, {name}: NonNullable<Finding['dname'
   const verdict = cdn
     ? refutedAtCdn(c, found, cdn, 'SynthesizedCNAME', message)
     : lacking(c, found, 'SynthesizedCNAME', message);
-  return {...verdict, details: {at: printable(name)}};
+  return {...verdict, details: {place: printable(name)}};
 }
 
 /** The edge's addresses, and no TXT. */

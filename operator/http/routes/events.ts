@@ -23,7 +23,7 @@ import {
 } from '../events/event-hub.ts';
 import {EventStream, type StreamEvent} from '../events/event-stream.ts';
 import {Problem} from '../problems.ts';
-import {languageFor, withTexts} from '../customer-texts.ts';
+import {languageFor, withTexts} from '../texts/customer-texts.ts';
 import type {Language} from '../../domain/reasons/texts/language.ts';
 import {whoIs} from '../server.ts';
 import type {ObjectStore} from '../store/store.ts';

@@ -3,8 +3,8 @@ import {afterAll, describe, expect, test} from '@jest/globals';
 import {fastify} from 'fastify';
 import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';
 import {addConditionalReads} from '../../../operator/http/gate/conditional.ts';
-import {addCustomerTexts, withTexts} from '../../../operator/http/customer-texts.ts';
-import {languageOf} from '../../../operator/http/language.ts';
+import {addCustomerTexts, withTexts} from '../../../operator/http/texts/customer-texts.ts';
+import {languageOf} from '../../../operator/http/texts/language.ts';
 import {examples} from '../../../operator/http/openapi/examples.ts';
 import * as schemas from '../../../operator/http/schemas.ts';
 import {english} from '../../../operator/domain/reasons/texts/en.ts';
@@ -36,7 +36,7 @@ const server = fastify().setValidatorCompiler(validatorCompiler).setSerializerCo
 addConditionalReads(server, {chargeAnswer: async () => {}});
 addCustomerTexts(server);
 const config = {hasETag: true};
-const details = {at: 'www.example.com.example.com'};
+const details = {place: 'www.example.com.example.com'};
 server.get('/host', {config, schema: {response: {200: schemas.host}}}, async () => ({...host, details}));
 server.get('/domains', {schema: {response: {200: schemas.domains}}}, async () => ({
   ...examples.Domains,
@@ -63,7 +63,7 @@ describe('An answer', () => {
       language: 'en',
       title: english.texts.RecordMissing.title,
       body: expect.stringContaining('The record was created at www.example.com.example.com instead.'),
-      parameters: {hostname: 'www.example.com', at: 'www.example.com.example.com'},
+      parameters: {hostname: 'www.example.com', place: 'www.example.com.example.com'},
     });
     expect(body.customer).not.toHaveProperty('tone');
   });

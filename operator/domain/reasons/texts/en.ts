@@ -11,7 +11,8 @@ export const english: Language = {
   instructions: {
     title: 'Connect the domain {hostname}',
     intro:
-      'To connect {hostname}, sign in [to {provider}|to your DNS provider] and open the DNS settings of [{zone}|the domain]. Create each record below.',
+      'To connect {hostname}, sign in [to {provider}|to your DNS provider] and open the DNS settings of [{zone}|the domain]. ' +
+      'Create each record below.',
     record: 'Record {n}',
     type: 'Type',
     name: 'Name',

@@ -1,5 +1,5 @@
 import type {CustomerTexts} from '../reason.ts';
-import type {ReasonName} from '../reasons.ts';
+import type {ReasonName} from '../table.ts';
 
 /** `Pending`: a project that has not been checked yet. `Other`: a reason that this release does not know. */
 export type TextId = ReasonName | 'Pending' | 'Other';

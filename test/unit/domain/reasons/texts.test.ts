@@ -35,9 +35,9 @@ const every: Parameters = {
   target: 'www.example.com',
   until: 'May 1, 2026 at 1:00 PM',
   expires: 'May 1, 2026 at 1:00 PM',
-  time: 'May 1, 2026 at 1:00 PM',
+  endTime: 'May 1, 2026 at 1:00 PM',
   limit: '5',
-  at: 'example.com',
+  place: 'example.com',
   wildcard: '*.example.com',
   add: 'CAA 0 issue "ca.example"',
   remove: 'A 203.0.113.7',
@@ -173,7 +173,7 @@ describe('A text for a customer', () => {
 
   test('has its parts of the message, and a text without them for a status of an earlier release', () => {
     const held = {...host, reason: 'IssuanceQueued'};
-    expect(customerTexts({...held, details: {time: '2026-11-29T06:00:00Z'}}).howLong).toBe(
+    expect(customerTexts({...held, details: {endTime: '2026-11-29T06:00:00Z'}}).howLong).toBe(
       'We expect to request the certificate by November 29, 2026 at 6:00 AM UTC.',
     );
     expect(customerTexts(held).howLong).toBe('The certificate is requested automatically.');
@@ -191,9 +191,9 @@ describe('A text for a customer', () => {
   });
 
   test('can be made again from its id and parameters, in another language', () => {
-    const {id, parameters} = customerTexts({...host, details: {at: 'docs.example.com.example.com'}});
+    const {id, parameters} = customerTexts({...host, details: {place: 'docs.example.com.example.com'}});
     expect(customerTexts({reason: id, details: parameters}, {language: german})).toEqual(
-      customerTexts({...host, details: {at: 'docs.example.com.example.com'}}, {language: german}),
+      customerTexts({...host, details: {place: 'docs.example.com.example.com'}}, {language: german}),
     );
   });
 
@@ -227,7 +227,7 @@ describe('A text for a customer', () => {
   test('never names the main domain as another domain than itself', () => {
     expect(customerParameters(host, hostname)).not.toHaveProperty('primary');
     expect(customerParameters(host, 'www.example.com')).toMatchObject({primary: 'www.example.com'});
-    expect([...timeParameters]).toEqual(['until', 'expires', 'time']);
+    expect([...timeParameters]).toEqual(['until', 'expires', 'endTime']);
   });
 });
 

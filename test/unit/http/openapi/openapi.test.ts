@@ -71,7 +71,7 @@ describe("The names in customers' code", () => {
 
   test('the schemas are these, and none changes', () => {
     expect(Object.keys(schemas)).toEqual(
-      `Account AccountKey ApiKey ApiKeyPage ApiKeyWithToken AuditActor AuditPage AuditRecord AuditState DnsRecord
+      `Account AccountKey ApiKey ApiKeyPage ApiKeyWithToken AuditActor AuditPage AuditRecord AuditState CustomerText DnsRecord
       DnsZone Domains DomainsSummary EndedSessions FieldError Hostname HostnameRedirect HostnameSettings KeyRotation
       KeyUsage NamespaceUsage NewApiKey NewHostname NewRateLimit NewSignInLink Plan PlanDomains Problem Project
       ProjectPage RateLimit RateLimitUsage Redirect RequestedCheck RequestedDomains RequestedReissue Session SessionOwner SessionPage

@@ -6,23 +6,23 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   CAABlocksIssuer: {
     title: 'Zertifikat ist nicht erlaubt',
     body:
-      'Die CAA-Einträge von [{at}|Ihrer Domain] erlauben unsere Zertifizierungsstelle (CA) nicht. ' +
+      'Die CAA-Einträge von [{place}|Ihrer Domain] erlauben unsere Zertifizierungsstelle (CA) nicht. ' +
       'Deshalb erhält {hostname} kein Zertifikat.',
     next:
       '[{waitingFor=Platform}Sie müssen nichts ändern. Wenden Sie sich an den Support, wenn dies anhält.|' +
-      'Fügen Sie bei Ihrem DNS-Anbieter diesen CAA-Eintrag zu {at} hinzu: {add}.|' +
-      'Entfernen Sie den CAA-Eintrag von {at}, der das Zertifikat verbietet, oder bitten Sie Ihren DNS-Anbieter darum.|' +
+      'Fügen Sie bei Ihrem DNS-Anbieter diesen CAA-Eintrag zu {place} hinzu: {add}.|' +
+      'Entfernen Sie den CAA-Eintrag von {place}, der das Zertifikat verbietet, oder bitten Sie Ihren DNS-Anbieter darum.|' +
       'Fragen Sie den Support nach dem nötigen CAA-Eintrag und legen Sie ihn bei Ihrem DNS-Anbieter an.]',
     howLong: `[{waitingFor=Platform}|${correctedSoon}]`,
   },
   CAALookupFailed: {
     title: 'Zertifikatsregeln sind nicht lesbar',
     body:
-      'Die DNS-Server von [{at}|Ihrer Domain] beantworten Fragen nach CAA-Einträgen nicht richtig. ' +
+      'Die DNS-Server von [{place}|Ihrer Domain] beantworten Fragen nach CAA-Einträgen nicht richtig. ' +
       'Diese Einträge nennen die Zertifizierungsstellen, die Zertifikate ausstellen dürfen.',
     next:
-      '[{cause=Dnssec}Bitten Sie Ihren DNS-Anbieter, die Sicherheitssignaturen (DNSSEC) von {at} zu korrigieren.|' +
-      'Bitten Sie Ihren DNS-Anbieter, die Antworten zu CAA-Einträgen von {at} zu korrigieren.|' +
+      '[{cause=Dnssec}Bitten Sie Ihren DNS-Anbieter, die Sicherheitssignaturen (DNSSEC) von {place} zu korrigieren.|' +
+      'Bitten Sie Ihren DNS-Anbieter, die Antworten zu CAA-Einträgen von {place} zu korrigieren.|' +
       'Bitten Sie Ihren DNS-Anbieter, die Antworten zu CAA-Einträgen zu korrigieren.]',
     howLong: correctedSoon,
   },
@@ -43,7 +43,8 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     title: 'Zertifikat steht auf der Warteliste',
     body: 'Die DNS-Einträge sind richtig. Zurzeit werden viele Zertifikate beantragt, daher steht {hostname} auf der Warteliste.',
     next: nothingToDo,
-    howLong: '[Das Zertifikat wird voraussichtlich bis {time} beantragt.|Das Zertifikat wird automatisch beantragt.]',
+    howLong:
+      '[Das Zertifikat wird voraussichtlich bis {endTime} beantragt.|Das Zertifikat wird automatisch beantragt.]',
   },
   IssuanceBudgetExhausted: {
     title: 'Zertifikat muss warten',
@@ -53,7 +54,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     next:
       '[{cause=Failures}Prüfen Sie, ob die Einträge unten vorhanden sind. Wenn ja, wenden Sie sich an den Support.|' +
       'Sie müssen nichts tun.]',
-    howLong: '[Der nächste Versuch folgt nach {time}.|Der nächste Versuch folgt automatisch.]',
+    howLong: '[Der nächste Versuch folgt nach {endTime}.|Der nächste Versuch folgt automatisch.]',
   },
   IssuanceStalled: {
     title: 'Zertifikat verspätet sich',

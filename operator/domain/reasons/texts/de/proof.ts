@@ -19,10 +19,10 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'DNS-Eintrag fehlt',
     body:
       '{hostname} hat nicht den DNS-Eintrag, der die Domain mit Ihrem Projekt verbindet.' +
-      '[ Der Eintrag wurde stattdessen bei {at} angelegt.]',
+      '[ Der Eintrag wurde stattdessen bei {place} angelegt.]',
     next:
       `${createRecords}[ Wenn Ihr Anbieter {zone} an Namen anhängt, geben Sie nur {name} als Namen ein.]` +
-      '[ Löschen Sie danach den Eintrag bei {at}.]',
+      '[ Löschen Sie danach den Eintrag bei {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
@@ -61,7 +61,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   SynthesizedCNAME: {
     title: 'DNS-Eintrag gilt für alle Namen',
     body:
-      '[Der DNS-Eintrag von {at}|Ein DNS-Eintrag] gilt für alle Namen darunter. ' +
+      '[Der DNS-Eintrag von {place}|Ein DNS-Eintrag] gilt für alle Namen darunter. ' +
       'Er bestätigt nicht, dass {hostname} Ihnen gehört.',
     next:
       'Bitten Sie Ihren DNS-Anbieter, ihn durch Einträge für einzelne Namen zu ersetzen. ' +
@@ -110,8 +110,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'Bestätigung fehlt',
     body:
       '{hostname} führt zu dieser Plattform. Der TXT-Eintrag, der die Domain als Ihre bestätigt, fehlt.' +
-      '[ Er wurde stattdessen bei {at} angelegt.]',
-    next: `${createRecords}[ Löschen Sie danach den Eintrag bei {at}.]`,
+      '[ Er wurde stattdessen bei {place} angelegt.]',
+    next: `${createRecords}[ Löschen Sie danach den Eintrag bei {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
@@ -128,7 +128,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body: 'Ihr DNS-Anbieter hat den richtigen Eintrag. Andere Netze sehen ihn noch nicht.',
     next: nothingToDo,
     howLong:
-      '[Netze können bis {time} die alte Antwort geben.|Die Änderung erreicht meist innerhalb weniger Stunden alle Netze.]',
+      '[Netze können bis {endTime} die alte Antwort geben.|Die Änderung erreicht meist innerhalb weniger Stunden alle Netze.]',
   },
   AuthoritativeUnreachable: {
     title: 'DNS-Anbieter antwortet nicht',

@@ -38,7 +38,8 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
   ServedUntilReplaced: {
     title: 'Funktioniert bis zur Ablösung',
     body:
-      '[{cause=Moved}{hostname} zieht in ein anderes Projekt Ihres Kontos um. Besucher erreichen dieses Projekt, bis der Umzug abgeschlossen ist.|' +
+      '[{cause=Moved}{hostname} zieht in ein anderes Projekt Ihres Kontos um. ' +
+      'Besucher erreichen dieses Projekt, bis der Umzug abgeschlossen ist.|' +
       '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain {primary} aktiv ist.|' +
       '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain aktiv ist.]',
     next:

@@ -2,14 +2,15 @@
 export const nothingToDo = 'Sie müssen nichts tun.';
 export const contactSupport = 'Sie müssen nichts ändern. Wenden Sie sich an den Support, wenn dies anhält.';
 export const foundSoon =
-  'Gespeicherte Einträge werden meist innerhalb weniger Minuten gefunden.[ Manche Netze sehen bis {time} noch die alten Einträge.]';
+  'Gespeicherte Einträge werden meist innerhalb weniger Minuten gefunden.[ Manche Netze sehen bis {endTime} noch die alten Einträge.]';
 export const correctedSoon = 'Eine Korrektur wird meist innerhalb weniger Minuten gefunden.';
 export const takesEffectSoon = 'Die Änderung wirkt meist innerhalb einer Minute.';
 export const createRecords = 'Legen Sie die Einträge unten [bei {provider}|bei Ihrem DNS-Anbieter] an.';
 /** The next step after a failed attempt to get a certificate. */
 export const afterFailure =
   '[{cause=Dns}Korrigieren Sie die DNS-Einträge von {hostname} bei Ihrem DNS-Anbieter und klicken Sie auf „Erneut prüfen“.|' +
-  '{cause=Caa}Erlauben Sie unsere Zertifizierungsstelle (CA) in den CAA-Einträgen von {hostname} und klicken Sie auf „Erneut prüfen“.|' +
+  '{cause=Caa}Erlauben Sie unsere Zertifizierungsstelle (CA) in den CAA-Einträgen von {hostname} ' +
+  'und klicken Sie auf „Erneut prüfen“.|' +
   '{cause=Name}Entfernen Sie {hostname} und verbinden Sie eine andere Domain.|' +
   '{waitingFor=Customer}Prüfen Sie, ob die Einträge unten vorhanden sind, und klicken Sie auf „Erneut prüfen“.|' +
   '{waitingFor=CertificateAuthority}Sie müssen nichts tun. Wenden Sie sich an den Support, wenn dies anhält.|' +

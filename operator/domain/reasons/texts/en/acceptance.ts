@@ -66,7 +66,9 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
   },
   TooManyWaiting: {
     title: 'Too many domains wait',
-    body: 'Too many domains of your account wait for their DNS records.[ At most {limit} can wait at a time.] This domain follows automatically.',
+    body:
+      'Too many domains of your account wait for their DNS records.[ At most {limit} can wait at a time.] ' +
+      'This domain follows automatically.',
     next: 'Create the DNS records of your other domains that wait, or remove those domains.',
     howLong: takesEffectSoon,
   },

@@ -6,23 +6,23 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   CAABlocksIssuer: {
     title: 'Certificate is not allowed',
     body:
-      'The CAA records of [{at}|the domain] do not allow our certificate authority (CA). ' +
+      'The CAA records of [{place}|the domain] do not allow our certificate authority (CA). ' +
       'Therefore {hostname} gets no certificate.',
     next:
       '[{waitingFor=Platform}You do not need to change anything. Contact support if this lasts.|' +
-      'Add this CAA record to {at} at your DNS provider: {add}.|' +
-      'Remove the CAA record of {at} that forbids it, or ask your DNS provider to do so.|' +
+      'Add this CAA record to {place} at your DNS provider: {add}.|' +
+      'Remove the CAA record of {place} that forbids it, or ask your DNS provider to do so.|' +
       'Ask support for the CAA record that you need, and create it at your DNS provider.]',
     howLong: `[{waitingFor=Platform}|${correctedSoon}]`,
   },
   CAALookupFailed: {
     title: 'Certificate rules cannot be read',
     body:
-      'The DNS servers of [{at}|the domain] do not answer correctly for CAA records. ' +
+      'The DNS servers of [{place}|the domain] do not answer correctly for CAA records. ' +
       'These records list the certificate authorities that may issue certificates.',
     next:
-      '[{cause=Dnssec}Ask your DNS provider to correct the security signatures (DNSSEC) of {at}.|' +
-      'Ask your DNS provider to correct the answers for CAA records of {at}.|' +
+      '[{cause=Dnssec}Ask your DNS provider to correct the security signatures (DNSSEC) of {place}.|' +
+      'Ask your DNS provider to correct the answers for CAA records of {place}.|' +
       'Ask your DNS provider to correct the answers for CAA records.]',
     howLong: correctedSoon,
   },
@@ -42,7 +42,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     title: 'Certificate is on the waiting list',
     body: 'The DNS records are correct. Many certificates are requested at present, so {hostname} is on the waiting list.',
     next: nothingToDo,
-    howLong: '[We expect to request the certificate by {time}.|The certificate is requested automatically.]',
+    howLong: '[We expect to request the certificate by {endTime}.|The certificate is requested automatically.]',
   },
   IssuanceBudgetExhausted: {
     title: 'Certificate must wait',
@@ -52,7 +52,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     next:
       '[{cause=Failures}Check that the records below exist. Contact support if they do.|' +
       'You do not need to do anything.]',
-    howLong: '[The next attempt follows after {time}.|The next attempt follows automatically.]',
+    howLong: '[The next attempt follows after {endTime}.|The next attempt follows automatically.]',
   },
   IssuanceStalled: {
     title: 'Certificate is late',

@@ -19,10 +19,10 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'DNS record is missing',
     body:
       '{hostname} does not have the DNS record that connects it to your project.' +
-      '[ The record was created at {at} instead.]',
+      '[ The record was created at {place} instead.]',
     next:
       `${createRecords}[ If your provider adds {zone} to names, enter only {name} as the name.]` +
-      '[ Afterwards delete the record at {at}.]',
+      '[ Afterwards delete the record at {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
@@ -58,7 +58,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   },
   SynthesizedCNAME: {
     title: 'DNS record covers all names',
-    body: '[The DNS record of {at}|A DNS record] answers for all names below it. It does not confirm that {hostname} is yours.',
+    body: '[The DNS record of {place}|A DNS record] answers for all names below it. It does not confirm that {hostname} is yours.',
     next:
       'Ask your DNS provider to replace that record with records for single names. ' +
       'The record below must be among them.',
@@ -104,8 +104,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'Confirmation record is missing',
     body:
       '{hostname} leads to this platform. The TXT record that confirms that the domain is yours is missing.' +
-      '[ The TXT record was created at {at} instead.]',
-    next: `${createRecords}[ Afterwards delete the record at {at}.]`,
+      '[ The TXT record was created at {place} instead.]',
+    next: `${createRecords}[ Afterwards delete the record at {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
@@ -122,7 +122,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body: 'Your DNS provider has the correct record. Other networks do not see it yet.',
     next: nothingToDo,
     howLong:
-      '[Networks can repeat the old answer until {time}.|The change usually reaches all networks within a few hours.]',
+      '[Networks can repeat the old answer until {endTime}.|The change usually reaches all networks within a few hours.]',
   },
   AuthoritativeUnreachable: {
     title: 'DNS provider does not answer',
@@ -166,7 +166,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '{cause=Contest}Remove other DNS records of {hostname} that were created for this platform, such as an older TXT record.|' +
       'Create the records below, or contact support.]',
     howLong:
-      '[{cause=Own}After the removal, the domain is connected here automatically, usually within a few minutes.|{cause=Contest}The domain is then connected here automatically.]',
+      '[{cause=Own}After the removal, the domain is connected here automatically, usually within a few minutes.|' +
+      '{cause=Contest}The domain is then connected here automatically.]',
   },
   VerificationExpired: {
     title: 'Automatic checks have ended',

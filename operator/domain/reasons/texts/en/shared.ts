@@ -2,7 +2,7 @@
 export const nothingToDo = 'You do not need to do anything.';
 export const contactSupport = 'You do not need to change anything. Contact support if this lasts.';
 export const foundSoon =
-  'Saved records are usually found within a few minutes.[ Some networks can see the old records until {time}.]';
+  'Saved records are usually found within a few minutes.[ Some networks can see the old records until {endTime}.]';
 export const correctedSoon = 'A correction is usually found within a few minutes.';
 export const takesEffectSoon = 'The change usually takes effect within a minute.';
 export const createRecords = 'Create the records below [at {provider}|at your DNS provider].';

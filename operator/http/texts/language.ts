@@ -1,7 +1,7 @@
 /** The language of the texts for customers, as the client prefers (RFC 9110, 12.5.4). */
-import {german} from '../domain/reasons/texts/de.ts';
-import {english} from '../domain/reasons/texts/en.ts';
-import type {Language} from '../domain/reasons/texts/language.ts';
+import {german} from '../../domain/reasons/texts/de.ts';
+import {english} from '../../domain/reasons/texts/en.ts';
+import type {Language} from '../../domain/reasons/texts/language.ts';
 
 const languages: readonly Language[] = [english, german];
 /** Languages of a header that count. */

@@ -1,12 +1,12 @@
 /** Adds the texts for customers to answers about hostnames, projects and keys, in the language that the client prefers. */
 import type {FastifyInstance} from 'fastify';
 import {z} from 'zod';
-import {customerTexts} from '../domain/reasons/customer.ts';
-import type {Described} from '../domain/reasons/parameters.ts';
-import type {Language} from '../domain/reasons/texts/language.ts';
+import {customerTexts} from '../../domain/reasons/customer.ts';
+import type {Described} from '../../domain/reasons/parameters.ts';
+import type {Language} from '../../domain/reasons/texts/language.ts';
 import {languageOf} from './language.ts';
-import * as schemas from './schemas.ts';
-import type {HostView} from './views.ts';
+import * as schemas from '../schemas.ts';
+import type {HostView} from '../views.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
