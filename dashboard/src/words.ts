@@ -6,13 +6,17 @@ import {language} from './language.ts';
 
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** A domain, a project or a key as the API shows it. */
+type Shown = Omit<Described, 'details'> & {customer?: {parameters: Readonly<Record<string, string>>}};
+const withDetails = <T extends Shown>(shown: T): T & Described => ({...shown, details: shown.customer?.parameters});
+
 /** The texts about a domain, a project or a key. `primary`: the main domain of the project. */
-export const textsOf = (described: Described, primary?: string | null): CustomerAnswer =>
-  customerTexts(described, {language: language().reasons, timeZone: timeZone(), primary});
+export const textsOf = (described: Shown, primary?: string | null): CustomerAnswer =>
+  customerTexts(withDetails(described), {language: language().reasons, timeZone: timeZone(), primary});
 
 /** Plain text for the person who manages the DNS of the domain. */
-export const instructionsOf = (described: Described & {hostname: string}, primary: string | null): string =>
-  instructions(described, {
+export const instructionsOf = (described: Shown & {hostname: string}, primary: string | null): string =>
+  instructions(withDetails(described), {
     language: language().reasons,
     timeZone: timeZone(),
     primary,

@@ -71,7 +71,8 @@ test('The switch in the header changes the language at once, keeps the focus, an
   await page.getByLabel('Domain', {exact: true}).fill('next.example.com');
   const languages: string[] = [];
   page.on('request', (request) => {
-    if (request.url().includes('/v1/')) languages.push(request.headers()['accept-language'] ?? '');
+    // A stream of events takes no headers.
+    if (/\/v1\/(?!events)/.test(request.url())) languages.push(request.headers()['accept-language'] ?? '');
   });
   await page.getByLabel('Language').focus();
   await page.getByLabel('Language').selectOption('Deutsch');
@@ -82,5 +83,5 @@ test('The switch in the header changes the language at once, keeps the focus, an
   await page.reload();
   await expectSeen(page.getByRole('heading', {name: titleIn(german)}));
   expect(languages.length).toBeGreaterThan(0);
-  expect([...new Set(languages.filter((each) => each !== '' && !each.includes(',')))]).toEqual(['de']);
+  expect([...new Set(languages)]).toEqual(['de']);
 });

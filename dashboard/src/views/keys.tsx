@@ -160,7 +160,7 @@ function Permission({scope}: {scope: string}) {
 function KeyCard({apiKey, onRotated}: {apiKey: ApiKey; onRotated: (shown: Shown) => void}) {
   const {keyList: texts} = useTexts();
   const {name, scopes, expires, lastUsed, previousTokenExpires, ready, reason} = apiKey;
-  const state = textsOf({reason, details: expires === null ? {} : {expires}});
+  const state = textsOf(apiKey);
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
   const [overlap, setOverlap] = useState('86400');
   const close = (): void => setAsking(undefined);
