@@ -197,9 +197,7 @@ describe('A link that fails', () => {
     });
     await followLink(page, await world.link('acme'));
     await expectSeen(
-      page
-        .getByRole('alert')
-        .getByText('This is not available at the moment. Try again. This page tries again automatically.'),
+      page.getByRole('alert').getByText('This is not available at the moment. This page tries again automatically.'),
     );
     await expectAccessible(page, 'link-tried-again');
     isAway = false;

@@ -8,6 +8,10 @@ import {when} from '../words.ts';
 const isTimed = (error: unknown): error is Refused & {retryAfterSeconds: number} =>
   error instanceof Refused && error.retryAfterSeconds !== undefined;
 
+/** The fault is on the server's side for a moment. */
+const isOurs = (error: unknown): boolean =>
+  error instanceof Refused && (error.problem === 'unavailable' || error.problem === 'kubernetes-failed');
+
 export function Problem({error, trying = false}: {error: unknown; trying?: boolean}) {
   const {errors} = useTexts();
   const [over, setOver] = useState<unknown>();
@@ -19,7 +23,9 @@ export function Problem({error, trying = false}: {error: unknown; trying?: boole
   if (over !== undefined && over === error) return null;
   return (
     <div className="notice bad" role="alert">
-      <p>{trying ? `${sayError(error)} ${errors.tryingAgain}` : sayError(error)}</p>
+      <p>
+        {sayError(error)} {trying ? errors.tryingAgain : isOurs(error) && errors.tryAgain}
+      </p>
     </div>
   );
 }

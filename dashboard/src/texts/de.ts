@@ -52,6 +52,7 @@ export const de: Texts = {
   errors: {
     unreachable: 'Der Server ist nicht erreichbar.',
     offline: 'Sie sind offline.',
+    tryAgain: 'Versuchen Sie es erneut.',
     tryingAgain: 'Diese Seite versucht es automatisch erneut.',
     notBefore: (time) => `Ein neuer Versuch ist möglich ab: ${time}.`,
     inSeconds: (n) =>
@@ -94,8 +95,8 @@ export const de: Texts = {
     'request-timeout': 'Die Anfrage hat zu lange gedauert. Versuchen Sie es erneut.',
     'internal-error':
       'Bei uns ist ein Fehler aufgetreten. Versuchen Sie es später erneut, oder wenden Sie sich an den Support.',
-    'kubernetes-failed': 'Bei uns ist ein Fehler aufgetreten. Versuchen Sie es erneut.',
-    unavailable: 'Das ist im Moment nicht verfügbar. Versuchen Sie es erneut.',
+    'kubernetes-failed': 'Bei uns ist ein Fehler aufgetreten.',
+    unavailable: 'Das ist im Moment nicht verfügbar.',
   },
   hostnameRules: [
     'Geben Sie eine Domain wie docs.example.com ein: Buchstaben, Ziffern und Bindestriche zwischen Punkten. Ohne https://, Pfade, Leerzeichen, Unterstriche und *.',

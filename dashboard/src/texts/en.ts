@@ -50,6 +50,7 @@ export const en = {
   errors: {
     unreachable: 'The server cannot be reached.',
     offline: 'You are offline.',
+    tryAgain: 'Try again.',
     tryingAgain: 'This page tries again automatically.',
     notBefore: (time: string) => `You can try again at ${time}.`,
     inSeconds: (n: number) => plural(n, {one: 'Try again in 1 second.', other: `Try again in ${n} seconds.`}),
@@ -83,8 +84,8 @@ export const en = {
     'too-many-streams': 'This page is open too often. Close some of its tabs.',
     'request-timeout': 'The request took too long. Try again.',
     'internal-error': 'Something went wrong on our side. Try again later, or contact support.',
-    'kubernetes-failed': 'Something went wrong on our side. Try again.',
-    unavailable: 'This is not available at the moment. Try again.',
+    'kubernetes-failed': 'Something went wrong on our side.',
+    unavailable: 'This is not available at the moment.',
   },
   /** In the order of `hostnameRules` (operator/api/hostname-rules.ts). */
   hostnameRules: [
