@@ -21,11 +21,10 @@ export function Problem({error, trying = false}: {error: unknown; trying?: boole
     return () => clearTimeout(timer);
   }, [error, trying]);
   if (over !== undefined && over === error) return null;
+  const next = trying ? errors.tryingAgain : isOurs(error) ? errors.tryAgain : undefined;
   return (
     <div className="notice bad" role="alert">
-      <p>
-        {sayError(error)} {trying ? errors.tryingAgain : isOurs(error) && errors.tryAgain}
-      </p>
+      <p>{next === undefined ? sayError(error) : `${sayError(error)} ${next}`}</p>
     </div>
   );
 }
