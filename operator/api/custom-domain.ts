@@ -69,7 +69,7 @@ const zone = z
   );
 
 /** Characters of each part of a message in `details`. */
-export const longestDetail = 300;
+export const longestDetail = 253;
 
 const details = z
   .object({

@@ -48,7 +48,7 @@ export function longestStatusOf(phase: 'AwaitingVerification' | 'Live'): CustomD
         ...Object.fromEntries(
           ['cause', 'limit', 'place', 'wildcard', 'add', 'remove', 'service', 'servers', 'types'].map((name) => [
             name,
-            'd'.repeat(300),
+            'd'.repeat(253),
           ]),
         ),
         endTime: at,

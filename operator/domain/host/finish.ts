@@ -79,7 +79,8 @@ function entryOf(
   {certificates: [wanted]}: Routing,
 ): HostStatus {
   const {phase, reason, message} = answer;
-  const isSaid = before?.reason === reason && before.message === cut(message, longestMessage);
+  const words = cut(message, longestMessage);
+  const isSaid = before?.reason === reason && before.message === words;
   // A status of an earlier release has no details: they come with the next change of the message.
   const details = isSaid ? before.details : answer.details && shortDetails(answer.details);
   const {addedAt, verifiedAt, verifiedBy, liveAt, servedUntil, refusedFrom, redirect} = kept;
@@ -94,7 +95,7 @@ function entryOf(
     role,
     phase,
     reason,
-    message: cut(message, longestMessage),
+    message: words,
     ...(details && {details}),
     since: unchanged ? before.since : timestamp(world.now),
     ...(addedAt !== undefined && {addedAt}),

@@ -89,7 +89,7 @@ describe('A hostname', () => {
       'it is docs.localhost, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)',
     ],
   ])('%s is not allowed: %s', (written, why) => {
-    expect(acceptHostname(written, policy)).toEqual({
+    expect(acceptHostname(written, policy)).toMatchObject({
       reason: 'HostnameNotAllowed',
       message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`,
     });

@@ -7,7 +7,7 @@ import {t0} from '../../../support/world.ts';
 
 const size = (status: unknown): number => Buffer.byteLength(JSON.stringify(status));
 const wordless = (status: CustomDomainStatus): unknown =>
-  status.hosts?.map((host) => ({...host, message: '', zone: undefined}));
+  status.hosts?.map((host) => ({...host, message: '', details: undefined, zone: undefined}));
 const waiting = longestStatusOf('AwaitingVerification');
 
 describe('A status', () => {
