@@ -3,21 +3,23 @@ import type {ReasonRow} from './reason.ts';
 
 export const acceptanceReasons = {
   ProjectNotFound: {
-    means: 'The Project that projectRef names does not exist in this namespace.',
-    remedy: 'Create the Project, or correct the name in a new CustomDomain (projectRef is immutable).',
+    means: 'The Project that `projectRef` names does not exist in this namespace, or has no default hostname yet.',
+    remedy:
+      'Create the Project. If the name is wrong, create a new CustomDomain with the right name: `projectRef` is ' +
+      'immutable.',
     waitingFor: 'Customer',
     health: 'pending',
   },
   ProjectHasDomains: {
     means: 'Another, older CustomDomain already belongs to this Project.',
-    remedy: 'Put these hostnames into the older CustomDomain, or delete it.',
+    remedy: 'Put these hostnames into the older CustomDomain, or delete the older CustomDomain.',
     waitingFor: 'Customer',
     health: 'stalled',
   },
   ProjectLimitReached: {
     means:
-      'The plan allows fewer projects (maxProjects); the newest are refused, and so are their hostnames. ' +
-      'What was deployed before is served on for the grace time (graceTime).',
+      'The plan allows fewer projects (`maxProjects`). The newest projects and their hostnames are refused. Projects ' +
+      'that were deployed before continue to work for the grace period (`graceTime`).',
     remedy: 'Delete a project, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -25,21 +27,22 @@ export const acceptanceReasons = {
   },
   HostnameNotAllowed: {
     means:
-      'The hostname can never be attached: a public suffix, a reserved name, a name of the platform, a denied ' +
-      'name, or no valid internationalised name.',
+      "The hostname can never be attached. It is a public suffix, a reserved name, a name in the platform's zone, a " +
+      'denied name, or not a valid internationalized name.',
     remedy: 'Choose another hostname.',
     waitingFor: 'Customer',
     health: 'stalled',
   },
   DuplicateHostname: {
-    means: 'The same hostname is given twice, in two spellings.',
-    remedy: 'Remove one of the two.',
+    means: 'The CustomDomain lists the same hostname twice, in two spellings.',
+    remedy: 'Remove one of the two spellings.',
     waitingFor: 'Customer',
     health: 'stalled',
   },
   PlanUpgradeRequired: {
     means:
-      'The plan does not allow custom domains. What was proven before is served on for the grace time (graceTime).',
+      'The plan does not allow custom domains. Hostnames that were verified before continue to work for the grace ' +
+      'period (`graceTime`).',
     remedy: 'Upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -47,9 +50,9 @@ export const acceptanceReasons = {
   },
   PlanNotFound: {
     means:
-      'The Account that the namespace names, or the Plan that it is on, does not exist. ' +
-      'Nothing that was proven before is taken away by that.',
-    remedy: 'The platform: create it, or correct the name.',
+      'The Account that the namespace names does not exist, or its Plan does not exist. Verified hostnames keep their ' +
+      'state.',
+    remedy: 'The platform administrator must create the Account or Plan, or correct the name.',
     waitingFor: 'Platform',
     health: 'stalled',
     sparesVerified: 'Always',
@@ -62,8 +65,8 @@ export const acceptanceReasons = {
   },
   HostnameLimitReached: {
     means:
-      'The plan allows fewer hostnames a project; the newest are refused. ' +
-      'What was proven before is served on for the grace time (graceTime).',
+      'The plan allows fewer hostnames for each project. The newest hostnames are refused. Hostnames that were verified ' +
+      'before continue to work for the grace period (`graceTime`).',
     remedy: 'Remove a hostname, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -71,9 +74,9 @@ export const acceptanceReasons = {
   },
   TooManyWaiting: {
     means:
-      'As many hostnames of the account, or of a namespace without one, wait for verification as may at a time ' +
-      '(maxWaitingHostnames). The newest are refused. Verified hostnames are not affected.',
-    remedy: 'Verify or remove hostnames that wait. This one follows by itself, the oldest first.',
+      'The tenant already has the maximum number of hostnames that wait for verification (`maxWaitingHostnames`). The ' +
+      'newest hostnames are refused. Verified hostnames are not affected.',
+    remedy: 'Verify or remove hostnames that wait. This hostname then follows automatically, the oldest first.',
     waitingFor: 'Customer',
     health: 'stalled',
   },

@@ -3,33 +3,39 @@ import type {ReasonRow} from './reason.ts';
 
 export const certificateReasons = {
   CAABlocksIssuer: {
-    means: 'CAA records do not allow the certificate authority to issue for the hostname; nothing is ordered.',
-    remedy: 'Do what the message says: add the CAA record that it names, or remove a critical one that forbids it.',
+    means:
+      'CAA records do not allow the certificate authority to issue for the hostname. Doorplate does not order a ' +
+      'certificate.',
+    remedy: 'Add the CAA record that the message names, or remove a critical CAA record that forbids the certificate.',
     waitingFor: 'Customer',
     health: 'stalled',
     about: 'Caa',
     conditions: {CertificateReady: 'False'},
   },
   CAALookupFailed: {
-    means: 'The CAA records could not be read; the certificate authority would refuse, so nothing is ordered.',
+    means:
+      'The CAA records could not be read. The certificate authority would refuse an order, so Doorplate does not order ' +
+      'a certificate.',
     remedy:
-      'Mend the zone that the message names: its servers must answer questions for CAA, and its DNSSEC chain must hold.',
+      'Correct the zone that the message names. Its servers must answer queries for CAA records, and its DNSSEC chain ' +
+      'must be valid.',
     waitingFor: 'Customer',
     health: 'pending',
     about: 'Caa',
     conditions: {CertificateReady: 'False'},
   },
   Issuing: {
-    means: 'The certificate is being issued, usually within a couple of minutes.',
-    remedy: 'Nothing.',
+    means: 'The certificate is being issued. This usually takes a couple of minutes.',
+    remedy: 'Nothing, unless the message names a failed attempt and an action.',
     waitingFor: 'CertificateAuthority',
     health: 'pending',
     conditions: {CertificateReady: 'False'},
   },
   IssuanceQueued: {
     means:
-      "The order waits in line: the platform's account at the certificate authority may make only so many (budgets.account).",
-    remedy: 'Nothing: the message says when it is expected to be made.',
+      "The order waits in the order queue, because the platform's account at the certificate authority has a limit " +
+      '(`budgets.account`).',
+    remedy: 'Nothing. The message shows the expected time of the order.',
     waitingFor: 'Nobody',
     health: 'pending',
     about: 'Budget',
@@ -37,24 +43,27 @@ export const certificateReasons = {
   },
   IssuanceBudgetExhausted: {
     means:
-      'The hostname, or the registered domain that it belongs to, has used up what may be ordered in a time ' +
-      '(budgets); nothing is ordered before the time that the message names.',
-    remedy: 'Mend what made the attempts fail, if they did. Then it is tried again by itself.',
+      'The hostname or its registered domain has used its budget for orders (`budgets`). Doorplate orders nothing ' +
+      'before the time in the message.',
+    remedy: 'If attempts failed, correct the cause. Doorplate then tries again automatically.',
     waitingFor: 'CertificateAuthority',
     health: 'stalled',
     about: 'Budget',
     conditions: {CertificateReady: 'False'},
   },
   IssuanceStalled: {
-    means: 'The certificate is still absent long after it was ordered.',
+    means: 'The certificate is still missing long after the order.',
     remedy:
-      'The message says what was checked, what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
+      'Follow the message: it shows the checks, the report of cert-manager, and who must act. Then request a fresh ' +
+      'attempt (Re-verify).',
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
   },
   NameTaken: {
-    means: "An object that is not Doorplate's has the name of one that it must create; it is left alone.",
+    means:
+      'An object that Doorplate does not own has the name of an object that Doorplate must create. Doorplate does not ' +
+      'change it.',
     remedy: 'Delete or rename that object.',
     waitingFor: 'Platform',
     health: 'stalled',
@@ -62,28 +71,28 @@ export const certificateReasons = {
   },
   WriteRefused: {
     means:
-      'The API server refuses an object that must be written: ' +
-      'what it was made of, a policy or a quota of the cluster. What stood before stands.',
-    remedy: 'The message has its words. Correct what they name; it is tried again each minute.',
+      "The API server refuses an object that Doorplate must write, because of the object's content, a policy or a " +
+      'quota. Earlier objects stay.',
+    remedy: 'Correct the cause that the message quotes. Doorplate tries again every minute.',
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
   },
   WriteFailed: {
     means:
-      'The API server failed to write an object, and the next attempt may succeed: an admission webhook does not answer. ' +
-      'A Live hostname stays Live.',
+      'The API server failed to write an object, and the next attempt may succeed: for example, an admission webhook ' +
+      'does not answer. A Live hostname stays Live.',
     remedy:
-      'The platform: the message has the words of the API server; correct what they name. Doorplate tries again by itself.',
+      'The platform administrator must correct the cause that the message quotes. Doorplate tries again automatically.',
     waitingFor: 'Platform',
     health: 'pending',
     conditions: {CertificateReady: 'False', RoutesReady: 'False'},
   },
   EdgeUnreachable: {
     means:
-      'An address of the edge does not answer, or the edge has none. A hostname that was Live before stays in the phase Live; ' +
-      'its condition Live is False until every address answers again.',
-    remedy: 'The platform: bring the edge back, or correct its settings (edge).',
+      'An address of the edge does not answer, or the edge has no address. A hostname that was Live stays in the phase ' +
+      'Live. Its condition Live is False until every address answers again.',
+    remedy: 'The platform administrator must bring the edge back, or correct its settings (`edge`).',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',
@@ -91,31 +100,31 @@ export const certificateReasons = {
   },
   EdgeNotServing: {
     means:
-      'An address of the edge presents another certificate than the issued one, or still redirects a hostname that must serve. ' +
-      'A hostname that was Live before stays in the phase Live; its condition Live is False until every address presents the certificate.',
-    remedy: 'Wait; after two minutes the platform must check its ingress controller.',
+      'An address of the edge presents another certificate than the issued one, or still redirects a hostname that must ' +
+      'serve. A hostname that was Live stays in the phase Live. Its condition Live is False until every address ' +
+      'presents the certificate.',
+    remedy: 'Wait. After two minutes, the platform administrator must check the ingress controller.',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',
     stalledAfter: 'edgeGrace',
   },
   EdgePending: {
-    means: 'The edge has not been looked at yet.',
+    means: 'Doorplate has not checked the edge yet.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'pending',
     about: 'Edge',
   },
   WaitingForPrimary: {
-    means: 'The hostname is ready; it redirects as soon as the primary is Live.',
-    remedy: 'See the primary.',
+    means: 'The hostname is ready. It redirects as soon as the primary is Live.',
+    remedy: 'Check the primary.',
     waitingFor: 'Nobody',
     health: 'pending',
   },
   StatusTooLarge: {
-    means:
-      "The object is so large that its status has no room: labels, annotations or finalizers of somebody's fill it.",
-    remedy: 'Make it smaller.',
+    means: 'The object has no room for its status, because labels, annotations or finalizers fill it.',
+    remedy: 'Make the object smaller.',
     waitingFor: 'Customer',
     health: 'stalled',
   },

@@ -4,38 +4,43 @@ import type {ReasonRow} from './reason.ts';
 export const servingReasons = {
   // Live.
   Serving: {
-    means: 'It is served with its own certificate; the edge was seen to do so.',
+    means: 'The hostname is served with its own certificate. Doorplate has verified this at the edge.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   Redirecting: {
-    means: 'It redirects to the primary; the edge was seen to present its certificate.',
+    means: 'The hostname redirects to the primary. Doorplate has verified that the edge presents its certificate.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   RenewalOverdue: {
     means:
-      'It is served, but its certificate should have been renewed by now: ' +
-      'a quarter of the time between the renewal and the expiry is over.',
-    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
+      'The hostname is served, but its certificate should have been renewed by now. A quarter of the time between the ' +
+      'renewal and the expiry has passed.',
+    remedy:
+      'Follow the message: it has the report of cert-manager and shows who must act. Then request a fresh attempt ' +
+      '(Re-verify).',
     waitingFor: 'Platform',
     health: 'stalled',
   },
   CertificateExpired: {
-    means: 'Its certificate has expired: browsers refuse it. Its routes stay.',
-    remedy: 'The message says what cert-manager says and who must act; then ask for a fresh attempt (Re-verify).',
+    means: 'The certificate has expired, and browsers refuse it. The routes stay.',
+    remedy:
+      'Follow the message: it has the report of cert-manager and shows who must act. Then request a fresh attempt ' +
+      '(Re-verify).',
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {CertificateReady: 'False'},
   },
   CertificateLost: {
     means:
-      'It was Live, and its certificate is missing or not valid: somebody deleted its Secret, for example. ' +
+      'The hostname was Live, and its certificate is missing or not valid. For example, its Secret was deleted. ' +
       'cert-manager orders another one. The routes stay.',
     remedy:
-      'The message has the words of cert-manager, and who must act. If no new certificate is issued, ask for a fresh attempt (Re-verify).',
+      'Follow the message: it has the report of cert-manager and shows who must act. If no new certificate is issued, ' +
+      'request a fresh attempt (Re-verify).',
     waitingFor: 'Platform',
     health: 'pending',
     stalledAfter: 'edgeGrace',
@@ -43,38 +48,43 @@ export const servingReasons = {
   },
   ServedUntilReplaced: {
     means:
-      'It was the primary, and is served as before until the new primary is Live; or another CustomDomain of the same account owns it ' +
-      'now, and it is served as before until that one serves it.',
-    remedy: 'See the primary, or the other CustomDomain.',
+      'The hostname was the primary, and is served until the new primary is Live. Or another CustomDomain of the same ' +
+      'account owns the hostname now, and it is served here until it is served there.',
+    remedy: 'Check the primary, or the other CustomDomain.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   ServedBehindCDN: {
     means:
-      'It is served, and is behind a content delivery network (CDN) now, which hides what proved it. ' +
-      'That proof stands until another customer proves the hostname.',
+      'The hostname is served. It is behind a content delivery network (CDN) now, which hides the record that verified ' +
+      'it. The verification stays valid until another tenant verifies the hostname.',
     remedy:
-      'Create the TXT record that the message names, so that it is proven behind the CDN, too. If visitors get an endless redirect, ' +
-      'have the CDN connect to its origin over HTTPS (Cloudflare: Full (strict), not Flexible).',
+      'Create the TXT record that the message names, so that the hostname is verified behind the CDN, too. If visitors ' +
+      'get an endless redirect, have the CDN connect to its origin over HTTPS (Cloudflare: Full (strict), not ' +
+      'Flexible).',
     waitingFor: 'Nobody',
     health: 'done',
   },
   HTTPSRecordElsewhere: {
     means:
-      'It is served, and an HTTPS record (type 65) at the same name leads elsewhere. Browsers follow that record before the addresses.',
-    remedy: 'Delete the HTTPS record at the DNS provider, or correct it: it often belongs to a former host.',
+      'The hostname is served, and an HTTPS record (type 65) at the same name leads elsewhere. Browsers follow that ' +
+      'record before the addresses.',
+    remedy: 'Delete or correct the HTTPS record at the DNS provider. It often belongs to a former hosting provider.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   DNSDrifted: {
-    means: 'The DNS proves it no longer, and that was confirmed. It is served on for the grace time (graceTime).',
-    remedy: 'Put the record back.',
+    means:
+      'The DNS no longer verifies the hostname, and later checks confirmed this. The hostname is served for the grace ' +
+      'period (`graceTime`).',
+    remedy: 'Restore the record.',
     waitingFor: 'Customer',
     health: 'stalled',
   },
   Removing: {
     means:
-      'It is being removed, and its routes are gone. Its Project and its hostnames are free for the next CustomDomain.',
+      'The hostname is being removed, and its routes are gone. Its Project and its hostnames are free for the next ' +
+      'CustomDomain.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'removing',
@@ -87,25 +97,25 @@ export const servingReasons = {
     health: 'done',
   },
   Proven: {
-    means: 'DNS names the host of this Project.',
+    means: 'DNS verifies the hostname for this Project.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   Issued: {
-    means: 'The certificate is there.',
+    means: 'The certificate exists.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   Routed: {
-    means: 'The ingress rules are written.',
+    means: 'The routes are written.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'done',
   },
   RoutesPending: {
-    means: 'The ingress rules are being written.',
+    means: 'The routes are being written.',
     remedy: 'Nothing.',
     waitingFor: 'Nobody',
     health: 'pending',

@@ -255,10 +255,12 @@ describe('A block by CAA records', () => {
       'Delete records until no more than that number are left.',
     ],
   ])('records %s', (_name, failure, remedy) => {
-    expect(judgeCaa('docs.example.com', {failure: {name: 'example.com', failure, detail: 'DETAIL'}}, ca)).toMatchObject({
-      kind: 'Unknown',
-      message: `The CAA records of example.com could not be read (DETAIL). The certificate authority would refuse, so no certificate is ordered for docs.example.com. ${remedy}`,
-    });
+    expect(judgeCaa('docs.example.com', {failure: {name: 'example.com', failure, detail: 'DETAIL'}}, ca)).toMatchObject(
+      {
+        kind: 'Unknown',
+        message: `The CAA records of example.com could not be read (DETAIL); the certificate authority would refuse, so nothing is ordered for docs.example.com. ${remedy}`,
+      },
+    );
   });
 
   test('records that could not be read are Unknown, and hostile ones are written so that they harm no terminal', () => {
