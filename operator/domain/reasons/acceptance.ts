@@ -3,9 +3,9 @@ import type {ReasonRow} from './reason.ts';
 
 export const acceptanceReasons = {
   ProjectNotFound: {
-    means: 'The Project that `projectRef` names does not exist in this namespace, or has no default hostname yet.',
+    means: 'The Project that projectRef names does not exist in this namespace, or has no default hostname yet.',
     remedy:
-      'Create the Project. If the name is wrong, create a new CustomDomain with the right name: `projectRef` is ' +
+      'Create the Project. If the name is wrong, create a new CustomDomain with the right name: projectRef is ' +
       'immutable.',
     waitingFor: 'Customer',
     health: 'pending',
@@ -18,8 +18,8 @@ export const acceptanceReasons = {
   },
   ProjectLimitReached: {
     means:
-      'The plan allows fewer projects (`maxProjects`). The newest projects and their hostnames are refused. Projects ' +
-      'that were deployed before continue to work for the grace period (`graceTime`).',
+      'The plan allows fewer projects (maxProjects). The newest projects and their hostnames are refused. Projects ' +
+      'that were deployed before continue to work for the grace period (graceTime).',
     remedy: 'Delete a project, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -42,7 +42,7 @@ export const acceptanceReasons = {
   PlanUpgradeRequired: {
     means:
       'The plan does not allow custom domains. Hostnames that were verified before continue to work for the grace ' +
-      'period (`graceTime`).',
+      'period (graceTime).',
     remedy: 'Upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -66,7 +66,7 @@ export const acceptanceReasons = {
   HostnameLimitReached: {
     means:
       'The plan allows fewer hostnames for each project. The newest hostnames are refused. Hostnames that were verified ' +
-      'before continue to work for the grace period (`graceTime`).',
+      'before continue to work for the grace period (graceTime).',
     remedy: 'Remove a hostname, or upgrade the plan.',
     waitingFor: 'Customer',
     health: 'stalled',
@@ -74,7 +74,7 @@ export const acceptanceReasons = {
   },
   TooManyWaiting: {
     means:
-      'The tenant already has the maximum number of hostnames that wait for verification (`maxWaitingHostnames`). The ' +
+      'The tenant already has the maximum number of hostnames that wait for verification (maxWaitingHostnames). The ' +
       'newest hostnames are refused. Verified hostnames are not affected.',
     remedy: 'Verify or remove hostnames that wait. This hostname then follows automatically, the oldest first.',
     waitingFor: 'Customer',

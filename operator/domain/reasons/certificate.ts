@@ -34,7 +34,7 @@ export const certificateReasons = {
   IssuanceQueued: {
     means:
       "The order waits in the order queue, because the platform's account at the certificate authority has a limit " +
-      '(`budgets.account`).',
+      '(budgets.account).',
     remedy: 'Nothing. The message shows the expected time of the order.',
     waitingFor: 'Nobody',
     health: 'pending',
@@ -43,7 +43,7 @@ export const certificateReasons = {
   },
   IssuanceBudgetExhausted: {
     means:
-      'The hostname or its registered domain has used its budget for orders (`budgets`). Doorplate orders nothing ' +
+      'The hostname or its registered domain has used its budget for orders (budgets). Doorplate orders nothing ' +
       'before the time in the message.',
     remedy: 'If attempts failed, correct the cause. Doorplate then tries again automatically.',
     waitingFor: 'CertificateAuthority',
@@ -92,7 +92,7 @@ export const certificateReasons = {
     means:
       'An address of the edge does not answer, or the edge has no address. A hostname that was Live stays in the phase ' +
       'Live. Its condition Live is False until every address answers again.',
-    remedy: 'The platform administrator must bring the edge back, or correct its settings (`edge`).',
+    remedy: 'The platform administrator must bring the edge back, or correct its settings (edge).',
     waitingFor: 'Platform',
     health: 'pending',
     about: 'Edge',

@@ -126,7 +126,7 @@ export const proofReasons = {
     means: "None of the zone's own servers could be reached.",
     remedy:
       "The zone's owner must repair the name servers. Or the platform administrator must allow outbound port 53, or set " +
-      '`dns.mode: RecursiveOnly`.',
+      'dns.mode: RecursiveOnly.',
     waitingFor: 'Platform',
     health: 'stalled',
     conditions: {Verified: 'Unknown'},
@@ -149,7 +149,7 @@ export const proofReasons = {
   },
   ResolverFailure: {
     means: 'The recursive resolvers gave no usable answer.',
-    remedy: 'The platform administrator must check the resolvers in `dns.recursive`.',
+    remedy: 'The platform administrator must check the resolvers in dns.recursive.',
     waitingFor: 'Platform',
     health: 'awaited',
     conditions: {Verified: 'Unknown'},
@@ -157,7 +157,7 @@ export const proofReasons = {
   NoEdgeAddress: {
     means: 'The addresses of the edge are not known: its Service has none yet, or its hostname does not resolve.',
     remedy:
-      'The platform administrator must check that the Service in `edge.service` has an address, or that `edge.hostname` ' +
+      'The platform administrator must check that the Service in edge.service has an address, or that edge.hostname ' +
       'resolves.',
     waitingFor: 'Platform',
     health: 'awaited',

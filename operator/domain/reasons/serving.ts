@@ -76,7 +76,7 @@ export const servingReasons = {
   DNSDrifted: {
     means:
       'The DNS no longer verifies the hostname, and later checks confirmed this. The hostname is served for the grace ' +
-      'period (`graceTime`).',
+      'period (graceTime).',
     remedy: 'Restore the record.',
     waitingFor: 'Customer',
     health: 'stalled',

@@ -198,6 +198,7 @@ describe("The zone's own servers", () => {
         reason: 'NameServersDisagree',
         state: 'Found',
         observed: [],
+        details: {servers: 'ns2.example.net (198.51.100.2)'},
         message:
           `${name} has the right record at ns1.example.net (198.51.100.1), but not at ns2.example.net (198.51.100.2): ` +
           'the name servers of example.com have different versions of the zone. This usually ends within minutes. If it ' +
