@@ -2,7 +2,7 @@
 import type {z} from 'zod';
 import {secondsToWait} from '../../operator/kube/retry-after.ts';
 import type {UsageView} from '../../operator/http/routes/usage.ts';
-import {language} from './language.ts';
+import {wantedLanguage} from './language.ts';
 import type * as schemas from '../../operator/http/schemas.ts';
 
 export type Host = z.output<typeof schemas.host>;
@@ -98,7 +98,7 @@ export async function ask<T>(
       credentials: 'same-origin',
       cache: 'no-store',
       headers: {
-        'accept-language': language().code,
+        'accept-language': wantedLanguage(),
         ...(body && {'content-type': 'application/json'}),
         ...(ifMatch && {'if-match': ifMatch}),
       },

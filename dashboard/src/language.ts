@@ -1,11 +1,9 @@
 /**
  * The language of the page: the one that the person chose in the header, or else the first of the browser's languages that the page has.
- * All languages but English are loaded when they are needed.
+ * Only the texts of the current language are loaded.
  */
 import {useSyncExternalStore} from 'react';
-import {english} from '../../operator/domain/reasons/texts/en.ts';
 import type {Language} from '../../operator/domain/reasons/texts/language.ts';
-import {en} from './texts/en.ts';
 import type {Texts} from './texts/en.ts';
 
 export type LanguageCode = Language['code'];
@@ -22,15 +20,17 @@ interface Loaded {
 }
 
 const load: Readonly<Record<LanguageCode, () => Promise<Loaded>>> = {
-  en: async () => inEnglish,
+  en: async () => {
+    const {en, english} = await import('./texts/en.ts');
+    return {code: 'en', texts: en, reasons: english};
+  },
   de: async () => {
     const {de, german} = await import('./texts/de.ts');
     return {code: 'de', texts: de, reasons: german};
   },
 };
-const inEnglish: Loaded = {code: 'en', texts: en, reasons: english};
 
-let current = inEnglish;
+let current: Loaded | undefined;
 let wanted: LanguageCode = 'en';
 const listeners = new Set<() => void>();
 
@@ -38,7 +38,13 @@ const subscribe = (changed: () => void): (() => void) => {
   listeners.add(changed);
   return () => listeners.delete(changed);
 };
-export const language = (): Loaded => current;
+/** The language that the person prefers; its texts may not be loaded yet. */
+export const wantedLanguage = (): LanguageCode => wanted;
+/** The current language. Throws before {@link begin} has loaded the first one. */
+export function language(): Loaded {
+  if (current === undefined) throw new Error('no language is loaded');
+  return current;
+}
 /** The current language, for components: they render again when it changes. */
 export const useLanguage = (): Loaded => useSyncExternalStore(subscribe, language);
 export const useTexts = (): Texts => useLanguage().texts;
@@ -57,20 +63,29 @@ function stored(): string | null {
 }
 
 /** The language to begin with. */
-export function preferred(): LanguageCode {
+function preferred(): LanguageCode {
   const chosen = stored();
   if (isLanguage(chosen)) return chosen;
   return navigator.languages.map((tag) => tag.split('-')[0]?.toLowerCase()).find(isLanguage) ?? 'en';
 }
 
-/** Shows the page in a language. If its texts cannot be loaded, the language stays as it is. */
-export async function show(code: LanguageCode): Promise<void> {
+/** Shows the page in a language. Returns false if its texts cannot be loaded; then the language stays as it is. */
+async function show(code: LanguageCode): Promise<boolean> {
   wanted = code;
   const loaded = await load[code]().catch(() => undefined);
-  if (loaded === undefined || wanted !== code) return;
+  if (loaded === undefined) return false;
+  if (wanted !== code) return true;
   current = loaded;
   document.documentElement.lang = code;
   for (const changed of listeners) changed();
+  return true;
+}
+
+const betweenMs = 1000;
+
+/** Loads the first language. Tries again while the server is away: without texts there is nothing to show. */
+export async function begin(): Promise<void> {
+  while (!(await show(preferred()))) await new Promise((resolve) => setTimeout(resolve, betweenMs));
 }
 
 /** As {@link show}; this browser begins with the language from now on. */

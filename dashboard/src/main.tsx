@@ -2,12 +2,14 @@ import {QueryClientProvider} from '@tanstack/react-query';
 import {StrictMode} from 'react';
 import {createRoot} from 'react-dom/client';
 import {App} from './app.tsx';
-import {preferred, show} from './language.ts';
+import {begin} from './language.ts';
 import {Failure} from './parts/failure.tsx';
-import {client} from './queries.ts';
+import {client, sessionQuery} from './queries.ts';
 import './style.css';
 
-await show(preferred());
+// Texts and session are loaded at the same time.
+void client.prefetchQuery(sessionQuery);
+await begin();
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={client}>

@@ -3,6 +3,7 @@ import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import type {Page} from 'playwright-core';
 import {eventually, patienceMs} from '../../cluster/cluster.ts';
 import {customerTexts} from '../../operator/domain/reasons/customer.ts';
+import {english} from '../../operator/domain/reasons/texts/en.ts';
 import {expectSeen} from '../support/page-checks.ts';
 import {PageWorld} from '../support/page-world.ts';
 
@@ -130,7 +131,7 @@ test('A person who does not see the page is told what has become of each action,
     // An operator answers what it has read.
     await eventually('the check is asked for', async () => (await requested()) !== before);
     await world.say('acme', 'heard', [{hostname: 'heard.example.com'}, {hostname: 'next.example.com', reason}]);
-    const {body} = customerTexts({hostname: 'next.example.com', reason});
+    const {body} = customerTexts({hostname: 'next.example.com', reason}, {language: english});
     await expectTold(`next.example.com: Awaiting verification. ${body}`);
     await expectFocus('Verify next.example.com');
     await page.keyboard.press('Shift+Tab');

@@ -1,9 +1,8 @@
 /** The page's own texts in German. */
-import {german} from '../../../operator/domain/reasons/texts/de.ts';
 import type {Texts} from './en.ts';
 import {pluralsOf} from './plural.ts';
 
-export {german};
+export {german} from '../../../operator/domain/reasons/texts/de.ts';
 
 const plural = pluralsOf('de');
 

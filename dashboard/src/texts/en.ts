@@ -3,6 +3,8 @@ import type {Party, Phase} from '../../../operator/api/custom-domain.ts';
 import type {verificationMethods} from '../../../operator/api/domain-claim.ts';
 import {pluralsOf} from './plural.ts';
 
+export {english} from '../../../operator/domain/reasons/texts/en.ts';
+
 const plural = pluralsOf('en');
 
 export const en = {

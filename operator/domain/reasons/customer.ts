@@ -3,7 +3,6 @@ import {type Described, customerParameters, timeParameters} from './parameters.t
 import type {CustomerTexts} from './reason.ts';
 import type {ReasonName} from './table.ts';
 import {fill, type Parameters} from './template.ts';
-import {english} from './texts/en.ts';
 import type {Language} from './texts/language.ts';
 import {type Tone, tones} from './tones.ts';
 
@@ -19,7 +18,7 @@ export interface CustomerAnswer extends CustomerTexts {
 }
 
 export interface Audience {
-  language?: Language;
+  language: Language;
   /** IANA name of the time zone for times. */
   timeZone?: string;
   /** The main domain of the project. */
@@ -38,10 +37,7 @@ const idOf = (reason: string, {texts}: Language): ReasonName | 'Pending' | 'Othe
   Object.hasOwn(texts, reason) ? (reason as ReasonName) : 'Other';
 
 /** A reason of another release has the texts `Other`. The message for engineers is never part of a text. */
-export function customerTexts(
-  described: Described,
-  {language = english, timeZone = 'UTC', primary}: Audience = {},
-): CustomerAnswer {
+export function customerTexts(described: Described, {language, timeZone = 'UTC', primary}: Audience): CustomerAnswer {
   const parameters = customerParameters(described, primary);
   const id = idOf(described.reason, language);
   const shown = Object.fromEntries(

@@ -3,11 +3,10 @@ import {formOf} from '../verification/provider-forms.ts';
 import {type Audience, customerTexts} from './customer.ts';
 import type {Described} from './parameters.ts';
 import {fill} from './template.ts';
-import {english} from './texts/en.ts';
 
 /** Plain text with line feeds: the records as a form with the provider's own labels, the next step, and the time that it takes. */
-export function instructions(described: Described & {hostname: string}, audience: Audience = {}): string {
-  const {language = english} = audience;
+export function instructions(described: Described & {hostname: string}, audience: Audience): string {
+  const {language} = audience;
   const words = language.instructions;
   const {title, body, next, howLong, parameters} = customerTexts(described, audience);
   const {records = [], zone} = described;

@@ -152,7 +152,7 @@ const host: Described & {hostname: string} = {
 
 describe('A text for a customer', () => {
   test('has the values of the fields of the API, and names them as parameters', () => {
-    expect(customerTexts(host)).toEqual({
+    expect(customerTexts(host, {language: english})).toEqual({
       id: 'RecordMissing',
       language: 'en',
       title: 'DNS record is missing',
@@ -173,10 +173,10 @@ describe('A text for a customer', () => {
 
   test('has its parts of the message, and a text without them for a status of an earlier release', () => {
     const held = {...host, reason: 'IssuanceQueued'};
-    expect(customerTexts({...held, details: {endTime: '2026-11-29T06:00:00Z'}}).howLong).toBe(
+    expect(customerTexts({...held, details: {endTime: '2026-11-29T06:00:00Z'}}, {language: english}).howLong).toBe(
       'We expect to request the certificate by November 29, 2026 at 6:00 AM UTC.',
     );
-    expect(customerTexts(held).howLong).toBe('The certificate is requested automatically.');
+    expect(customerTexts(held, {language: english}).howLong).toBe('The certificate is requested automatically.');
   });
 
   test('has times of the time zone and the language; its parameters have those of the API', () => {
@@ -191,7 +191,10 @@ describe('A text for a customer', () => {
   });
 
   test('can be made again from its id and parameters, in another language', () => {
-    const {id, parameters} = customerTexts({...host, details: {place: 'docs.example.com.example.com'}});
+    const {id, parameters} = customerTexts(
+      {...host, details: {place: 'docs.example.com.example.com'}},
+      {language: english},
+    );
     expect(customerTexts({reason: id, details: parameters}, {language: german})).toEqual(
       customerTexts({...host, details: {place: 'docs.example.com.example.com'}}, {language: german}),
     );
@@ -210,11 +213,17 @@ describe('A text for a customer', () => {
 
   test('about a reason of another release says that the page does not know it', () => {
     for (const reason of ['FromAnotherRelease', 'constructor', '__proto__'])
-      expect(customerTexts({...host, reason})).toMatchObject({id: 'Other', title: english.texts.Other.title});
+      expect(customerTexts({...host, reason}, {language: english})).toMatchObject({
+        id: 'Other',
+        title: english.texts.Other.title,
+      });
   });
 
   test('marks a lost or expired certificate as bad, and an edge fault or a late renewal as a warning, which no phase shows', () => {
-    const toned = Object.keys(reasons).map((reason) => [reason, customerTexts({...host, reason}).tone]);
+    const toned = Object.keys(reasons).map((reason) => [
+      reason,
+      customerTexts({...host, reason}, {language: english}).tone,
+    ]);
     expect(toned.filter(([, tone]) => tone !== undefined)).toEqual([
       ['EdgeUnreachable', 'wait'],
       ['EdgeNotServing', 'wait'],
@@ -254,7 +263,7 @@ describe('A template', () => {
 
 describe('Instructions to send', () => {
   test('have the records as a form, the next step and the time that it takes', () => {
-    expect(instructions(host)).toBe(`Connect the domain docs.example.com
+    expect(instructions(host, {language: english})).toBe(`Connect the domain docs.example.com
 
 DNS record is missing. docs.example.com does not have the DNS record that connects it to your project.
 
@@ -288,7 +297,7 @@ How long it takes: Saved records are usually found within a few minutes.
     );
     expect(text).toContain('Manche Anbieter nennen diesen Typ ANAME.');
     expect(text).toContain('Eintrag 2\nRecord type: TXT\nRecord name: _doorplate-challenge\nValue: token\n');
-    expect(instructions({...host, records: []})).toContain('No DNS record is needed at present.');
+    expect(instructions({...host, records: []}, {language: english})).toContain('No DNS record is needed at present.');
   });
 
   test.each([
