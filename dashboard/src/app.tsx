@@ -16,10 +16,10 @@ import {firstOf, mayMakeKeys, mayRead} from './places.ts';
 import {accountQuery, client, sessionQuery, take} from './queries.ts';
 import {DomainsView} from './views/domains.tsx';
 import type {Shown} from './views/keys.tsx';
-import {ProjectsView} from './views/projects.tsx';
 import {SignIn} from './views/sign-in.tsx';
 
-// Not needed for the first view.
+// Not needed for the first view of most links, which name a project.
+const ProjectsView = later(() => import('./views/projects.tsx'));
 const KeysView = later(() => import('./views/keys.tsx'));
 const ShownKey = later(async () => ({default: (await import('./views/keys.tsx')).ShownKey}));
 const UsageView = later(() => import('./views/usage.tsx'));

@@ -9,13 +9,14 @@ import './style.css';
 
 // Texts and session are loaded at the same time.
 void client.prefetchQuery(sessionQuery);
-await begin();
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <QueryClientProvider client={client}>
-      <Failure>
-        <App />
-      </Failure>
-    </QueryClientProvider>
-  </StrictMode>,
+void begin().then(() =>
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <Failure>
+          <App />
+        </Failure>
+      </QueryClientProvider>
+    </StrictMode>,
+  ),
 );

@@ -37,7 +37,13 @@ function Whom({title, of}: {title: string; of: SignedIn}) {
   );
 }
 
-export function ConfirmSignIn({unconfirmed: {current, next}, busy, error, onConfirm, onCancel}: ConfirmSignInProps) {
+export default function ConfirmSignIn({
+  unconfirmed: {current, next},
+  busy,
+  error,
+  onConfirm,
+  onCancel,
+}: ConfirmSignInProps) {
   const {cancel, confirm: texts} = useTexts();
   const isSame = current !== null && nameOf(current) === nameOf(next);
   return (

@@ -38,7 +38,7 @@ function Row({project}: {project: Project}) {
   );
 }
 
-export function ProjectsView() {
+export default function ProjectsView() {
   const {projects, projectList: texts} = useTexts();
   const {data, error, failureReason} = useQuery(projectsQuery);
   const reason = error ?? failureReason;

@@ -1,6 +1,6 @@
 /** Sign-in through the platform's link, or with an API key. */
 import {useMutation} from '@tanstack/react-query';
-import {useEffect, useRef, useState} from 'react';
+import {Suspense, useEffect, useRef, useState} from 'react';
 import type {FormEvent} from 'react';
 import {useLocation} from 'wouter';
 import {api} from '../api.ts';
@@ -10,12 +10,14 @@ import {brand} from '../brand.ts';
 import {useTexts} from '../language.ts';
 import {tellSession} from '../live.ts';
 import {Button} from '../parts/button.tsx';
+import {later} from '../parts/later.ts';
 import {Page} from '../parts/page.tsx';
 import {Problem, sayError} from '../parts/problem.tsx';
 import {Shell} from '../parts/shell.tsx';
 import {entryOf} from '../places.ts';
 import {setSession, tryAgain} from '../queries.ts';
-import {ConfirmSignIn} from './confirm-sign-in.tsx';
+
+const ConfirmSignIn = later(() => import('./confirm-sign-in.tsx'));
 
 /** A sign-in that waits for its confirmation. */
 interface Asked {
@@ -84,13 +86,15 @@ export function SignIn({link, before, why, onEnd}: SignInProps) {
     return (
       <Shell>
         <div className="narrow">
-          <ConfirmSignIn
-            unconfirmed={asked.unconfirmed}
-            busy={isPending}
-            error={isQuestion(failureReason) ? null : (failure ?? failureReason)}
-            onConfirm={() => (asked.by === 'link' ? follow({...link!, confirmed: true}) : byKey.mutate(true))}
-            onCancel={() => (asked.by === 'link' ? onEnd?.() : ask(undefined))}
-          />
+          <Suspense>
+            <ConfirmSignIn
+              unconfirmed={asked.unconfirmed}
+              busy={isPending}
+              error={isQuestion(failureReason) ? null : (failure ?? failureReason)}
+              onConfirm={() => (asked.by === 'link' ? follow({...link!, confirmed: true}) : byKey.mutate(true))}
+              onCancel={() => (asked.by === 'link' ? onEnd?.() : ask(undefined))}
+            />
+          </Suspense>
         </div>
       </Shell>
     );
