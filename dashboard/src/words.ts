@@ -1,14 +1,14 @@
 /** Words, times and numbers for people, in the current language and the time zone of the browser. */
 import {type CustomerAnswer, customerTexts} from '../../operator/domain/reasons/customer.ts';
 import {instructions} from '../../operator/domain/reasons/instructions.ts';
-import type {Described} from '../../operator/domain/reasons/parameters.ts';
+import type {DescribedState} from '../../operator/domain/reasons/parameters.ts';
 import {language} from './language.ts';
 
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** A domain, a project or a key as the API shows it. */
-type Shown = Omit<Described, 'details'> & {customer?: {parameters: Readonly<Record<string, string>>}};
-const withDetails = <T extends Shown>(shown: T): T & Described => ({...shown, details: shown.customer?.parameters});
+type Shown = Omit<DescribedState, 'details'> & {customer?: {parameters: Readonly<Record<string, string>>}};
+const withDetails = <T extends Shown>(shown: T): T & DescribedState => ({...shown, details: shown.customer?.parameters});
 
 /** The texts about a domain, a project or a key. `primary`: the main domain of the project. */
 export const textsOf = (described: Shown, primary?: string | null): CustomerAnswer =>

@@ -1,5 +1,5 @@
 /** The finished texts about a hostname, a project or an API key for a customer, in the customer's language and time zone. */
-import {type Described, customerParameters, timeParameters} from './parameters.ts';
+import {type DescribedState, customerParameters, timeParameters} from './parameters.ts';
 import type {CustomerTexts} from './reason.ts';
 import type {ReasonName} from './table.ts';
 import {fill, type Parameters} from './template.ts';
@@ -21,15 +21,17 @@ export interface Audience {
   language: Language;
   /** IANA name of the time zone for times. */
   timeZone?: string;
+  /** Locale for times (BCP 47), such as `en-GB`. Default: that of the language. */
+  locale?: string;
   /** The main domain of the project. */
   primary?: string | null;
 }
 
 /** A time for people: `November 28, 2026 at 6:04 PM`. `UTC` follows if that is the time zone. A text that is no time stays. */
-export function localTime(time: string, {code}: Pick<Language, 'code'>, timeZone = 'UTC'): string {
+export function localTime(time: string, locale: string, timeZone = 'UTC'): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;
-  const shown = new Intl.DateTimeFormat(code, {dateStyle: 'long', timeStyle: 'short', timeZone}).format(date);
+  const shown = new Intl.DateTimeFormat(locale, {dateStyle: 'long', timeStyle: 'short', timeZone}).format(date);
   return timeZone === 'UTC' ? `${shown} UTC` : shown;
 }
 
@@ -37,13 +39,16 @@ const idOf = (reason: string, {texts}: Language): ReasonName | 'Pending' | 'Othe
   Object.hasOwn(texts, reason) ? (reason as ReasonName) : 'Other';
 
 /** A reason of another release has the texts `Other`. The message for engineers is never part of a text. */
-export function customerTexts(described: Described, {language, timeZone = 'UTC', primary}: Audience): CustomerAnswer {
+export function customerTexts(
+  described: DescribedState,
+  {language, timeZone = 'UTC', locale = language.code, primary}: Audience,
+): CustomerAnswer {
   const parameters = customerParameters(described, primary);
   const id = idOf(described.reason, language);
   const shown = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [
       name,
-      timeParameters.has(name) ? localTime(value, language, timeZone) : value,
+      timeParameters.has(name) ? localTime(value, locale, timeZone) : value,
     ]),
   );
   const {title, body, next, howLong} = language.texts[id];

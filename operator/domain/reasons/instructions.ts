@@ -1,11 +1,11 @@
 /** "Send these instructions": plain text about one hostname for the person who manages its DNS. */
 import {formOf} from '../verification/provider-forms.ts';
 import {type Audience, customerTexts} from './customer.ts';
-import type {Described} from './parameters.ts';
+import type {DescribedState} from './parameters.ts';
 import {fill} from './template.ts';
 
 /** Plain text with line feeds: the records as a form with the provider's own labels, the next step, and the time that it takes. */
-export function instructions(described: Described & {hostname: string}, audience: Audience): string {
+export function instructions(described: DescribedState & {hostname: string}, audience: Audience): string {
   const {language} = audience;
   const words = language.instructions;
   const {title, body, next, howLong, parameters} = customerTexts(described, audience);

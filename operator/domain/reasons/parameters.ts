@@ -14,7 +14,7 @@ export interface DescribedRecord {
 }
 
 /** The fields of a hostname, a project or an API key that its texts depend on, as the API shows them. */
-export interface Described {
+export interface DescribedState {
   reason: string;
   waitingFor?: string | undefined;
   hostname?: string | undefined;
@@ -35,7 +35,17 @@ const mostFound = 4;
 
 /** `primary`: the main domain of the project. Times are RFC 3339. A parameter without a value is absent. */
 export function customerParameters(
-  {hostname, waitingFor, records = [], zone, servedUntil, certificateExpires, expires, redirect, details}: Described,
+  {
+    hostname,
+    waitingFor,
+    records = [],
+    zone,
+    servedUntil,
+    certificateExpires,
+    expires,
+    redirect,
+    details,
+  }: DescribedState,
   primary?: string | null,
 ): Parameters {
   const open = records.find(({state}) => state !== 'Found') ?? records[0];

@@ -2,7 +2,7 @@
 import type {FastifyInstance} from 'fastify';
 import {z} from 'zod';
 import {customerTexts} from '../../domain/reasons/customer.ts';
-import type {Described} from '../../domain/reasons/parameters.ts';
+import type {DescribedState} from '../../domain/reasons/parameters.ts';
 import type {Language} from '../../domain/reasons/texts/language.ts';
 import {languageOf} from './language.ts';
 import * as schemas from '../schemas.ts';
@@ -27,9 +27,9 @@ const shapes: ReadonlySet<unknown> = new Set([
 ]);
 
 /** A hostname, project or key. A project is named in its texts by its default hostname. */
-type Subject = Described & {name?: string; host?: string | null};
+type TextedObject = DescribedState & {name?: string; host?: string | null};
 
-function describedWith<T extends Subject>(subject: T, language: Language, primary?: string | null): T {
+function describedWith<T extends TextedObject>(subject: T, language: Language, primary?: string | null): T {
   const {details: _, ...shown} = subject;
   const hostname = subject.hostname ?? subject.host ?? subject.name;
   const {tone: __, ...customer} = customerTexts({...subject, hostname}, {language, primary});
@@ -39,13 +39,13 @@ function describedWith<T extends Subject>(subject: T, language: Language, primar
 /** The answer with the texts of each hostname, project or key in it. */
 export function withTexts<T extends object>(answer: T, language: Language): T {
   const {items, hosts, domains} = answer as {
-    items?: Subject[];
+    items?: TextedObject[];
     hosts?: HostView[];
     domains?: {primary: string | null};
   };
   if (items) return {...answer, items: items.map((item) => describedWith(item, language))};
   if (hosts) return {...answer, hosts: hosts.map((host) => describedWith(host, language, domains?.primary))};
-  return describedWith(answer as T & Subject, language);
+  return describedWith(answer as T & TextedObject, language);
 }
 
 const headersOf = ({code}: Language) => ({'content-language': code, vary: 'Accept-Language'});

@@ -5,7 +5,11 @@ import {describe, expect, test} from '@jest/globals';
 import {parse} from 'yaml';
 import {customerTexts, localTime} from '../../../../operator/domain/reasons/customer.ts';
 import {instructions} from '../../../../operator/domain/reasons/instructions.ts';
-import {type Described, customerParameters, timeParameters} from '../../../../operator/domain/reasons/parameters.ts';
+import {
+  type DescribedState,
+  customerParameters,
+  timeParameters,
+} from '../../../../operator/domain/reasons/parameters.ts';
 import type {CustomerTexts} from '../../../../operator/domain/reasons/reason.ts';
 import {reasons} from '../../../../operator/domain/reasons/reasons.ts';
 import {fill, type Parameters, parametersIn, shownTemplate} from '../../../../operator/domain/reasons/template.ts';
@@ -132,7 +136,7 @@ describe.each(languages)('The texts for customers in $code', ({code, texts, inst
   });
 });
 
-const host: Described & {hostname: string} = {
+const host: DescribedState & {hostname: string} = {
   hostname,
   reason: 'RecordMissing',
   waitingFor: 'Customer',
@@ -187,7 +191,8 @@ describe('A text for a customer', () => {
         'Besucher erreichen Ihr Projekt hier bis 29. November 2026 um 07:00.',
     );
     expect(shown).toMatchObject({language: 'de', parameters: {until: '2026-11-29T06:00:00Z'}});
-    expect(localTime('soon', english)).toBe('soon');
+    expect(customerTexts(drifted, {locale: 'en-GB'}).body).toContain('until 29 November 2026 at 06:00 UTC.');
+    expect(localTime('soon', 'en')).toBe('soon');
   });
 
   test('can be made again from its id and parameters, in another language', () => {
@@ -205,7 +210,7 @@ describe('A text for a customer', () => {
     (reason) => {
       const message = 'the edge of the tenant';
       for (const language of languages)
-        expect(JSON.stringify(customerTexts({...host, reason, message} as Described, {language}))).not.toContain(
+        expect(JSON.stringify(customerTexts({...host, reason, message} as DescribedState, {language}))).not.toContain(
           message,
         );
     },
