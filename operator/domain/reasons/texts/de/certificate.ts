@@ -50,7 +50,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     title: 'Zertifikat muss warten',
     body:
       '[{cause=Failures}Zu viele Versuche, ein Zertifikat für {hostname} zu erhalten, sind fehlgeschlagen.|' +
-      'Die Zertifizierungsstelle (CA) hat für {hostname} oder die Domain bereits die erlaubte Zahl an Zertifikaten ausgestellt.]',
+      'Die Zertifizierungsstelle (CA) hat für {hostname} und verwandte Namen bereits die erlaubte Zahl an Zertifikaten ausgestellt.]',
     next:
       '[{cause=Failures}Prüfen Sie, ob die Einträge unten vorhanden sind. Wenn ja, wenden Sie sich an den Support.|' +
       'Sie müssen nichts tun.]',

@@ -22,7 +22,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '[ Der Eintrag wurde stattdessen bei {place} angelegt.]',
     next:
       `${createRecords}[ Wenn Ihr Anbieter {zone} an Namen anhängt, geben Sie nur {name} als Namen ein.]` +
-      '[ Löschen Sie danach den Eintrag bei {place}.]',
+      '[ Löschen Sie danach die falsch platzierte Kopie bei {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
@@ -111,7 +111,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body:
       '{hostname} führt zu dieser Plattform. Der TXT-Eintrag, der die Domain als Ihre bestätigt, fehlt.' +
       '[ Er wurde stattdessen bei {place} angelegt.]',
-    next: `${createRecords}[ Löschen Sie danach den Eintrag bei {place}.]`,
+    next: `${createRecords}[ Löschen Sie danach die falsch platzierte Kopie bei {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {

@@ -48,7 +48,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     title: 'Certificate must wait',
     body:
       '[{cause=Failures}Too many attempts to get a certificate for {hostname} have failed.|' +
-      'The certificate authority (CA) has issued as many certificates for {hostname} or its domain as it allows.]',
+      'The certificate authority (CA) has issued as many certificates for {hostname} and related names as it allows.]',
     next:
       '[{cause=Failures}Check that the records below exist. Contact support if they do.|' +
       'You do not need to do anything.]',

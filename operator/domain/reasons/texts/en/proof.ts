@@ -22,7 +22,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '[ The record was created at {place} instead.]',
     next:
       `${createRecords}[ If your provider adds {zone} to names, enter only {name} as the name.]` +
-      '[ Afterwards delete the record at {place}.]',
+      '[ Afterwards delete the misplaced copy at {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
@@ -105,7 +105,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body:
       '{hostname} leads to this platform. The TXT record that confirms that the domain is yours is missing.' +
       '[ The TXT record was created at {place} instead.]',
-    next: `${createRecords}[ Afterwards delete the record at {place}.]`,
+    next: `${createRecords}[ Afterwards delete the misplaced copy at {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
