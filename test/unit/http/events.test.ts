@@ -204,3 +204,25 @@ describe('Ten streams of a project', () => {
     );
   });
 });
+
+test('Two streams of a project in two languages have the texts for customers in their own', async () => {
+  isOpen = true;
+  const streams = await Promise.all(
+    ['de', 'fr'].map(async (language) => {
+      const headers = {caller: `reader-${language}`, tenant: `reader-${language}`, 'accept-language': language};
+      const {socket, text} = await opened(headers, '/v1/projects/docs/events');
+      const sent = {socket, text};
+      socket.on('data', (bytes: Buffer) => {
+        sent.text += bytes.toString();
+      });
+      return sent;
+    }),
+  );
+  await until(() => streams.every(({text}) => text.includes('"customer":')));
+  const [german, english] = streams.map(({text}) => text);
+  expect(german).toContain('content-language: de');
+  expect(german).toContain('"title":"Warten auf eine Prüfung"');
+  expect(english).toContain('content-language: en');
+  expect(english).toContain('"title":"Waiting for a check"');
+  for (const {socket} of streams) socket.destroy();
+});
