@@ -128,9 +128,9 @@ describe('A domain', () => {
     expect(
       await docs.getByRole('list', {name: 'History of docs.example.com'}).getByRole('listitem').allTextContents(),
     ).toEqual([
-      'AddedNov 22, 2026, 6:00 AM',
-      'Verified6:03 AMafter 3 min 12 secwith its CNAME record',
-      'Live6:03 AMafter 45 sec',
+      'Added22 Nov 2026, 06:00',
+      'Verified06:03after 3 mins 12 secswith its CNAME record',
+      'Live06:03after 45 secs',
     ]);
     expect(await docs.getByRole('link', {name: 'docs.example.com'}).getAttribute('href')).toBe(
       'https://docs.example.com',
@@ -262,7 +262,7 @@ describe('A domain', () => {
       'Live',
       'Removing',
     ]);
-    await card(page, 'drifted.example.org').getByText('Nov 29, 2026, 6:00 AM', {exact: true}).waitFor();
+    await card(page, 'drifted.example.org').getByText('29 Nov 2026, 06:00', {exact: true}).waitFor();
     expect(await card(page, 'drifted.example.org').getByRole('list', {name: 'Found at drifted'}).textContent()).toBe(
       'CNAME elsewhere.example.net',
     );

@@ -191,7 +191,9 @@ describe('A text for a customer', () => {
         'Besucher erreichen Ihr Projekt hier bis 29. November 2026 um 07:00.',
     );
     expect(shown).toMatchObject({language: 'de', parameters: {until: '2026-11-29T06:00:00Z'}});
-    expect(customerTexts(drifted, {locale: 'en-GB'}).body).toContain('until 29 November 2026 at 06:00 UTC.');
+    expect(customerTexts(drifted, {language: english, locale: 'en-GB'}).body).toContain(
+      'until 29 November 2026 at 06:00 UTC.',
+    );
     expect(localTime('soon', 'en')).toBe('soon');
   });
 
