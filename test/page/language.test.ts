@@ -50,6 +50,12 @@ test('A browser in German shows German texts and local times, in less than 100 K
   await expectSeen(page.getByRole('heading', {name: titleIn(german)}));
   expect(await page.evaluate('document.documentElement.lang')).toBe('de');
   await expectSeen(page.getByText('29.11.2026, 07:00', {exact: true}));
+  const {body} = customerTexts(
+    {hostname: 'docs.example.com', reason: 'DNSDrifted', servedUntil: '2026-11-29T06:00:00Z'},
+    {language: german, timeZone: 'Europe/Vienna', locale: 'de-AT'},
+  );
+  expect(body).toContain('07:00');
+  await expectSeen(page.getByText(body, {exact: true}));
   await expectSeen(page.getByRole('button', {name: `${de.add.add}`, exact: true}));
   const bytes = (await Promise.all(scripts)).reduce((sum, script) => sum + script.bytes, 0);
   console.log(`scripts of the first view in German: ${(bytes / 1024).toFixed(1)} KB`);
