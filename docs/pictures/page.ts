@@ -191,7 +191,7 @@ try {
       metadata: {namespace: 'acme', name},
       spec: {
         hashes: [{sha256: name.padEnd(64, '0').replaceAll(/[^0-9a-f]/g, 'a')}],
-        scopes: granted,
+        scopes: [...granted],
         expireTime: '2027-06-30T12:00:00Z',
       },
     });
