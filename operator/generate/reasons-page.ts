@@ -54,11 +54,9 @@ ${Object.entries(healthRows).map(kind).join('')}
 
 ## Texts on the page
 
-The [Domains page](../how-to/page.md) and the property \`customer\` of the API have these texts. Values replace the names in braces. Some
-texts have more cases, and are shorter if a value is not known. No two reasons have the same title, so the title leads you to the reason.
-
-| Reason | Title | Text | Next step | Duration |
-|---|---|---|---|---|
+The [Domains page](../how-to/page.md) and the property \`customer\` of the API show other texts to customers than status. Each reason
+below has its text in the line *On the page*. Values replace the names in braces. A title is unique, so you can find the reason
+for the title that a customer reads to you.
 `;
 
 function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
