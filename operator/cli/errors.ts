@@ -59,5 +59,8 @@ function forbidden(says: string): string {
   const kind = apiGroup ? `${plural}.${apiGroup}` : plural;
   const [where, flag] = namespace === undefined ? ['', ''] : [` in the namespace ${namespace}`, ` -n ${namespace}`];
   const role = verb === 'get' || verb === 'list' || verb === 'watch' ? 'view' : 'edit';
-  return `you may not ${verb} ${plural}${where}. Ask for the role ${role} there. To check your rights: kubectl auth can-i ${verb} ${kind}${flag}`;
+  return (
+    `you may not ${verb} ${plural}${where}. Ask for the role ${role} there. To check your rights: ` +
+    `kubectl auth can-i ${verb} ${kind}${flag}`
+  );
 }

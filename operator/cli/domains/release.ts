@@ -39,7 +39,8 @@ export function addRelease(program: Command, act: Act): void {
     .argument('[names...]', 'names of CustomDomains, their hostnames, or apikey/NAME')
     .option(
       '-f, --filename <file>',
-      'file with objects and their managedFields, from a backup; returns the objects that the API could change when the backup was created. - is stdin',
+      'file with objects and their managedFields, from a backup; returns the objects that the API ' +
+        'could change when the backup was created. - is stdin',
     )
     .option('--from-pipeline', 'the objects were removed from the GitOps tool that owns their fields')
     .option('--dry-run', 'show which objects would be returned');

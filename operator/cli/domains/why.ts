@@ -26,7 +26,8 @@ export function addWhy(program: Command, act: Act): void {
     ends: ['Waiting', 'Customer', 'Platform'],
   }).argument(
     '[name]',
-    'name of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; default: everything in the namespace that is not done',
+    'name of a CustomDomain, one of its hostnames, or project/NAME, apikey/NAME, account/NAME; ' +
+      'default: everything in the namespace that is not done',
   );
   addListing(command, ['text']);
   act<ListingOptions>(command, async ({options, operands: [word], ...around}) => {

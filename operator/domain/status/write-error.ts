@@ -23,7 +23,10 @@ function messageOf(writeError: WriteError): string {
   const {kind, object} = writeError;
   switch (kind) {
     case 'NameTaken':
-      return `${object} has the name of an object that Doorplate must create, but is not Doorplate's. Doorplate leaves it unchanged. Delete or rename it.`;
+      return (
+        `${object} has the name of an object that Doorplate must create, but is not Doorplate's. ` +
+        'Doorplate leaves it unchanged. Delete or rename it.'
+      );
     case 'WriteRefused':
       return `${object} could not be written, because the API server refuses it: ${writeError.says}`;
     case 'WriteFailed':

@@ -105,7 +105,7 @@ function tell(written: readonly AuditedWrite[], call: Call<OutputOptions>): void
     ),
   );
   call.tell(
-    '\nWith admissionPolicy.mode Deny and scope All, these would have been refused. If you trust a user with every hostname, add the user\n' +
-      'to admissionPolicy.exceptUsers, or set the label doorplate.dev/admission=except on the namespace.\n',
+    '\nWith admissionPolicy.mode Deny and scope All, these would have been refused. If you trust a user with every hostname, add\n' +
+      'the user to admissionPolicy.exceptUsers, or set the label doorplate.dev/admission=except on the namespace.\n',
   );
 }

@@ -15,7 +15,8 @@ export function addPolicy(program: Command, act: Act): void {
     .helpCommand(false);
   const checks = describe(policy, 'check', {
     summary:
-      'list objects that their writers could no longer change if the admission policy denied, and how to except the writers. Writes nothing',
+      'list objects that their writers could no longer change if the admission policy denied, and how ' +
+      'to except the writers. Writes nothing',
     examples: [
       'kubectl doorplate policy check',
       'kubectl doorplate policy check -n team-a',
