@@ -131,13 +131,13 @@ function blocked(
     if (!within(of, registered)) {
       const add = lacking ?? `CAA 0 issue "${ca.identities[0]}"`;
       return {
-        message: `That record belongs to whoever runs ${at}; one at ${registered} counts before it. Add ${add} at ${registered}.`,
+        message: `The owner of ${at} controls that record; a CAA record at ${registered} takes precedence. Add ${add} at ${registered}.`,
         details: {place: registered, add},
       };
     }
     if (!lacking) return {message: 'Remove that record, or its critical flag.', details: {place: at}};
     return {
-      message: `Add ${lacking} at ${at}${isAlias ? `, or end the CNAME of ${printable(of)}` : ''}.`,
+      message: `Add ${lacking} at ${at}${isAlias ? `, or remove the CNAME of ${printable(of)}` : ''}.`,
       details: {place: at, add: lacking},
     };
   }

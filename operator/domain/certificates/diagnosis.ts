@@ -71,14 +71,19 @@ const causes: readonly [pattern: RegExp, by: Party, what: string, id?: 'Dns' | '
   [
     /acme:error:rejectedIdentifier/i,
     'Customer',
-    'The certificate authority refuses this name: attach another hostname.',
+    'The certificate authority refuses this name. Attach another hostname.',
     'Name',
   ],
-  [/acme:error:caa/i, 'Customer', 'CAA records forbid it: allow the certificate authority in them.', 'Caa'],
+  [
+    /acme:error:caa/i,
+    'Customer',
+    'CAA records forbid the certificate. Allow the certificate authority in them.',
+    'Caa',
+  ],
   [
     /acme:error:dns|no such host|NXDOMAIN|SERVFAIL/i,
     'Customer',
-    'The name could not be resolved: mend the DNS of the hostname.',
+    'The name could not be resolved. Fix the DNS of the hostname.',
     'Dns',
   ],
   [

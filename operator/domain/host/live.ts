@@ -102,7 +102,7 @@ export function reportGraceOfDrift({hostname, drifted, facts, before, servedUnti
   const reason = 'DNSDrifted';
   if (verdict?.kind !== 'Refuted' && before?.reason === reason)
     return say('Live', {reason, message: before.message, details: before.details});
-  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is proven no longer.`;
+  const seen = verdict?.kind === 'Refuted' ? verdict.message : `${hostname} is no longer verified.`;
   return say('Live', {reason, message: `${seen} ${hostname} is served until ${minuteOf(servedUntil ?? '')}.`});
 }
 
@@ -170,8 +170,8 @@ export function reportCdn(host: PlannedHost): Outcome | undefined {
     ? `${create} ${sayRecords([txtRecord(question, place)], place)}`
     : 'Switch the CDN off for this name, so that visitors reach this platform directly';
   const message =
-    `${sayServed(host).message} It is behind a CDN now, which hides what proved it. ` +
-    `${remedy}, so that it is proven again. ${originOverHttps('The CDN')}`;
+    `${sayServed(host).message} It is now behind a CDN, which hides the record that ` +
+    `verified it. ${remedy}, so that Doorplate can verify the hostname again. ${originOverHttps('The CDN')}`;
   return say('Live', {
     reason: 'ServedBehindCDN',
     message: withReissue(host, message),

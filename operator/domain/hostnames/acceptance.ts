@@ -128,13 +128,14 @@ export function acceptHostname(
     message: `${JSON.stringify(written)} cannot be attached: ${why}. Choose another hostname.`,
   });
   const name = normalise(written);
-  if (name === undefined) return refuse('Invalid', 'it is no valid internationalised domain name (UTS #46)');
+  if (name === undefined) return refuse('Invalid', 'it is not a valid internationalized domain name (UTS #46)');
   if (isReserved(name))
     return refuse(
       'Reserved',
       `it is ${name}, a reserved name that can have no public certificate (RFC 6761, 6762, 7686)`,
     );
-  if (isPublicSuffix(name)) return refuse('PublicSuffix', 'it is a public suffix, under which anybody registers names');
+  if (isPublicSuffix(name))
+    return refuse('PublicSuffix', 'it is a public suffix, under which anyone can register names');
   if (within(name, policy.zone)) return refuse('Platform', `it belongs to the platform's own zone ${policy.zone}`);
   const denied = policy.deniedNames.find((d) => within(name, d));
   return denied === undefined ? undefined : refuse('Denied', `the platform does not allow names under ${denied}`);

@@ -84,7 +84,7 @@ function strangeAtApex(
   const named = few(wrong.map((address) => `${type} ${printable(address)}`).toSorted());
   const [are, them] = wrong.length > 1 ? ['are', 'them'] : ['is', 'it'];
   const name = shown(c.question.hostname);
-  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}; needed there: ${c.wanted}${thenHere(named)}.`;
+  const message = `${name} has ${named}, which ${are} not the edge's. Delete ${them}. Required: ${c.wanted}${thenHere(named)}.`;
   return {...refuted(c, reason, seen, message, ttlSeconds), details: {remove: named}};
 }
 

@@ -77,7 +77,7 @@ function flattened(c: Case, found: Finding): Refuted {
       ...lacking(c, found, 'CNAMENotPossible', `${has}. ${besideOthers(c, `create ${wantedTxt(c)}`)}`),
       details: {types: typesOf(c)},
     };
-  const or = canVerifyByTxt(question) ? `; or leave it and create ${wantedTxt(c)}` : '';
+  const or = canVerifyByTxt(question) ? `; or keep it and create ${wantedTxt(c)}` : '';
   const message =
     wildcard === undefined
       ? `${has} and no CNAME: a proxy or a flattened record hides it. ` +
@@ -136,7 +136,7 @@ function mismatch(
     : `${at} has ${some}${more}`;
   const replaces = observed.some((record) => record.startsWith('CNAME ')) ? ' in place of that CNAME' : '';
   const where = cdn ? `is behind ${cdn.name}` : "has the edge's addresses";
-  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Needed there${replaces}: ${wantedTxt(c)}.`;
+  const message = `${shown(c.question.hostname)} ${where}, but ${what}. Required${replaces}: ${wantedTxt(c)}.`;
   const verdict = cdn ? refutedAtCdn(c, found, cdn, 'TXTMismatch', message) : lacking(c, found, 'TXTMismatch', message);
   return isQuoted ? {...verdict, details: {cause: 'Quoted'}} : verdict;
 }

@@ -128,9 +128,9 @@ function disagreement(c: Case, seen: readonly {found: Finding; verdict: Verdict}
   const lacking = seen.filter(({verdict}) => verdict.kind === 'Refuted').map(({found}) => found);
   if (having.length === 0 || lacking.length === 0) return undefined;
   const message =
-    `${shown(c.question.hostname)} has the right record at ${serverNames(having)}, and not at ${serverNames(lacking)}: ` +
-    `the name servers of ${zone} have different versions of the zone. This often ends within minutes. If it does not, ` +
-    'ask the DNS provider to bring all of them up to date, or remove those of a former provider at the registrar.';
+    `${shown(c.question.hostname)} has the right record at ${serverNames(having)}, but not at ${serverNames(lacking)}: ` +
+    `the name servers of ${zone} have different versions of the zone. This usually ends within minutes. If it does ` +
+    'not, ask the DNS provider to update all of them, or remove the name servers of a former provider at the registrar.';
   const details = {servers: serverNames(lacking)};
   return {...refuted(c, 'NameServersDisagree', {state: 'Found', observed: []}, message), details};
 }
