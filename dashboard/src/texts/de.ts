@@ -208,7 +208,7 @@ export const de: Texts = {
   add: {
     title: 'Domain hinzufügen',
     domain: 'Domain',
-    redirect: 'Weiterleitung zur Hauptdomain',
+    redirect: 'Art der Weiterleitung',
     statuses: {
       301: 'Dauerhaft (301)',
       302: 'Vorübergehend (302)',
