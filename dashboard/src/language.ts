@@ -38,7 +38,7 @@ const subscribe = (changed: () => void): (() => void) => {
   listeners.add(changed);
   return () => listeners.delete(changed);
 };
-/** The language that the person prefers; its texts may not be loaded yet. */
+/** The preferred language, possibly before its texts are loaded. */
 export const wantedLanguage = (): LanguageCode => wanted;
 /** The current language. Throws before {@link begin} has loaded the first one. */
 export function language(): Loaded {
@@ -69,7 +69,7 @@ function preferred(): LanguageCode {
   return navigator.languages.map((tag) => tag.split('-')[0]?.toLowerCase()).find(isLanguage) ?? 'en';
 }
 
-/** Shows the page in a language. Returns false if its texts cannot be loaded; then the language stays as it is. */
+/** Shows the page in a language. Returns false, and keeps the current language, if loading the texts fails. */
 async function show(code: LanguageCode): Promise<boolean> {
   wanted = code;
   const loaded = await load[code]().catch(() => undefined);

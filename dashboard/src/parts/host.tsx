@@ -292,7 +292,7 @@ function Reissue({
   );
 }
 
-/** The consequences of a removal, and the records that have no purpose after it. */
+/** Explains a removal: consequences for visitors, reservation, records to delete afterwards. */
 function Removed({host: {hostname, phase, servedUntil, certificateExpires, records, zone}}: {host: Host}) {
   const {removal: texts} = useTexts();
   const place = usePlace(zone);
