@@ -417,7 +417,7 @@ Project docs: Pending
     [
       'settings that are elsewhere',
       ['check', 'x.example.com', '--settings', 'default/none'],
-      "the platform's settings could not be read: there is no ConfigMap default/none",
+      "the platform's settings could not be read: the ConfigMap default/none",
     ],
     ['a file that is not there', ['check', '-f', 'none.yaml'], "none.yaml can't be read: ENOENT"],
     ['a hostname that the API server refuses', ['check', '192.0.2.1'], 'the CustomDomain docs would be refused: spec.'],

@@ -42,7 +42,7 @@ test.each([
 ])('where the ConfigMap %s, the version of the server is unknown', async (_, configMap) => {
   const {code, out, told} = await shown('', configMap);
   expect([code, out]).toEqual([0, `Client: ${version}\n`]);
-  expect(told).toMatch(/^The server's version is unknown: there is no ConfigMap doorplate-system\/doorplate-public/);
+  expect(told).toMatch(/^The server's version is unknown: the ConfigMap doorplate-system\/doorplate-public/);
 });
 
 test('where no cluster answers, the version of the plugin is printed all the same, and the exit code is 1', async () => {
