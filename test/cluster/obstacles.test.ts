@@ -234,7 +234,7 @@ test('a CustomDomain whose labels leave no room for its status says so, and what
     await apply([tenant.project('padded', {serviceRef: {name: 'web', port: 80}, defaultHost: 'Disabled'})]);
     const ready = async () => (await tenant.get('padded'))?.status?.conditions?.find((c) => c.type === 'Ready');
     await eventually('it says that there is no room', async () => (await ready())?.reason === 'StatusTooLarge');
-    expect((await ready())?.message).toContain('Make it smaller');
+    expect((await ready())?.message).toContain('Reduce or shorten its labels');
   } finally {
     // Not even its deletion has room: the time of it would be written into the object.
     await unpad();

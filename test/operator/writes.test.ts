@@ -327,7 +327,7 @@ describe('A CustomDomain whose labels leave no room for its status', () => {
     // A write of so large an object takes its time.
     const slow = {atLeastMs: 60_000};
     expect(await operator.comesTo(async () => (await ready())?.reason, 'StatusTooLarge', slow)).toBe('StatusTooLarge');
-    expect((await ready())?.message).toContain('Make it smaller');
+    expect((await ready())?.message).toContain('Reduce or shorten its labels');
     expect((await customer.domain('web'))?.status?.hosts).toBeUndefined();
     await unpad();
     const missing = {[www]: 'AwaitingVerification RecordMissing', [old]: 'AwaitingVerification RecordMissing'};

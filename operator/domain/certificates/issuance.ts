@@ -86,7 +86,7 @@ function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
     reason: 'IssuanceBudgetExhausted',
     wakeAt: spent.until,
     details: {endTime: wholeMinute(spent.until), ...(spent.of === 'failures' && {cause: 'Failures'})},
-    message: `${what}. Nothing is ordered before ${moment(spent.until)}; then it is tried again.${why}`,
+    message: `${what}. Doorplate tries again after ${moment(spent.until)}.${why}`,
     ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
   };
 }

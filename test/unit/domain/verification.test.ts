@@ -91,7 +91,7 @@ describe("The zone's own servers", () => {
         state: 'Wrong',
         observed: [`CNAME ${target}.example.com`],
         details: {cause: 'ZoneAppended'},
-        message: `${name} is a CNAME to ${target}.example.com: the DNS provider has put the zone behind the value. Write it with a dot at its end, ${target}., so that it is: ${create}.`,
+        message: `${name} is a CNAME to ${target}.example.com: the DNS provider has appended the zone to the value. End the value with a dot, ${target}., so that the record is: ${create}.`,
       },
     ],
     [

@@ -24,7 +24,7 @@ test('a hostname of an object that has no room for its status says so, and what 
     'docs.example.com Primary NotAccepted StatusTooLarge Customer',
     'old.example.com RedirectSource NotAccepted StatusTooLarge Customer',
   ]);
-  expect(hostsOf({...spec, status: told})[0]?.message).toContain('Make it smaller');
+  expect(hostsOf({...spec, status: told})[0]?.message).toContain('Reduce or shorten its labels');
 });
 
 test('a verified hostname has the method and the time of its status, whatever records that lists', () => {

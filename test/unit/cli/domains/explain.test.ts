@@ -184,10 +184,10 @@ describe('why', () => {
     const ready = {reason: 'ServiceNotFound', message: 'There is no Service web in this namespace.'};
     const why = explainCondition({kind: 'Project', metadata: {name: 'web', namespace: 'acme'}}, ready);
     expect(sayExplanation(why, {now, colours: false})).toBe(`Project web: ServiceNotFound
-  Seen    The Service that serviceRef names does not exist.
-  Needed  Create the Service, or correct serviceRef.
-  Who     the customer
-  Says    There is no Service web in this namespace.
+  Found    The Service that serviceRef names does not exist.
+  Needed   Create the Service, or correct serviceRef.
+  Who      the customer
+  Message  There is no Service web in this namespace.
 `);
   });
 });

@@ -258,7 +258,7 @@ describe('A block by CAA records', () => {
     expect(judgeCaa('docs.example.com', {failure: {name: 'example.com', failure, detail: 'DETAIL'}}, ca)).toMatchObject(
       {
         kind: 'Unknown',
-        message: `The CAA records of example.com could not be read (DETAIL); the certificate authority would refuse, so nothing is ordered for docs.example.com. ${remedy}`,
+        message: `The CAA records of example.com could not be read (DETAIL). The certificate authority would refuse, so no certificate is ordered for docs.example.com. ${remedy}`,
       },
     );
   });
