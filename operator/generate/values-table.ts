@@ -42,7 +42,7 @@ const longestDefault = 80;
 
 function cell(value: unknown): string {
   const json = JSON.stringify(value);
-  return json.length > longestDefault ? '[values.yaml](values.yaml)' : `\`${json}\``;
+  return json.length > longestDefault ? "[The chart's values](values.yaml)" : `\`${json}\``;
 }
 
 const [begin, end] = ['<!-- begin of the values: make crds -->', '<!-- end of the values -->'];
