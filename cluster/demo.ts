@@ -293,7 +293,7 @@ async function demo(): Promise<void> {
   });
   await addDomain({show, assert}, key, 'shop', 'shop.customer.test');
 
-  step(`Whoever has no program uses the page, https://${apiHost}, by a link that the platform's backend asks for`);
+  step(`The customer opens the Domains page, https://${apiHost}, through a link from the platform's backend`);
   const link = await showPage({show, assert}, namespace, 'shop');
 
   const {edgeHttps, edgeHttp} = env();

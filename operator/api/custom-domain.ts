@@ -80,7 +80,7 @@ const details = z
         '(IssuanceBudgetExhausted); Dns, Caa, Name, Failed (an attempt at a certificate).',
     ).optional(),
     endTime: time(
-      'When the next step is expected, or until when resolvers may repeat the old answer (PropagationPending).',
+      'Expected time of the next step, or the time until which resolvers may repeat the old answer (PropagationPending).',
     ).optional(),
     limit: text(
       longestDetail,
@@ -106,10 +106,10 @@ const host = z
           'served until the new primary is Live. The annotation doorplate.dev/stop ends it earlier.',
       ),
     phase: z.enum(phases).describe('NotAccepted, AwaitingVerification, Verified, Live or Removing.'),
-    reason: text(128, "Why it is in this phase: a word from the page Reasons of Doorplate's documentation."),
-    message: text(2048, 'What was seen, what to do, and until when.'),
+    reason: text(128, "Cause of the phase: a word from the page Reasons of Doorplate's documentation."),
+    message: text(2048, 'Facts, next step and time limit.'),
     details: details.optional(),
-    since: time('Since when it has had this reason.'),
+    since: time('Start of this reason.'),
     addedAt: time(
       'Time when Doorplate first accepted this hostname here. Before that: time when Doorplate first read it. Absent ' +
         'while the limit of the plan refuses it.',

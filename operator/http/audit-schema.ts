@@ -4,23 +4,21 @@ import {hostnameRedirect, limits, projectName, time, tookOver} from './schemas.t
 
 const state = z
   .object({
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Of a hostname: what it is for.'),
-    redirect: hostnameRedirect.optional().describe('Of a hostname that redirects.'),
-    scopes: z.array(z.string()).optional().describe('Of a key, a link or a session: what it may do.'),
-    expires: time('Of a key: when it expires; null: never.').nullable().optional(),
-    rateLimit: limits.nullable().optional().describe('Of a key: a cap of its own.'),
-    previousTokenExpires: time('Of a key: until when the token before the newest one is accepted.')
-      .nullable()
-      .optional(),
-    subject: z.string().nullable().optional().describe('Of a link or a session: for whom it is.'),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).optional().describe('Role of a hostname.'),
+    redirect: hostnameRedirect.optional().describe('Redirect of a hostname.'),
+    scopes: z.array(z.string()).optional().describe('Permissions of a key, a link or a session.'),
+    expires: time('End of a key. Null: never.').nullable().optional(),
+    rateLimit: limits.nullable().optional().describe('Own cap of a key.'),
+    previousTokenExpires: time('End of the previous token of a key.').nullable().optional(),
+    subject: z.string().nullable().optional().describe('User of a link or a session.'),
   })
-  .describe('What was changed, before or after the change.')
+  .describe('The state before or after a change.')
   .meta({id: 'AuditState'})
   .nullable();
 
 export const auditRecord = z
   .object({
-    time: z.string().meta({format: 'date-time'}).describe('When. RFC 3339 with milliseconds, UTC.'),
+    time: z.string().meta({format: 'date-time'}).describe('Time of the change. RFC 3339 with milliseconds, UTC.'),
     action: z
       .enum([
         'hostname.add',
@@ -36,34 +34,29 @@ export const auditRecord = z
         'session.start',
         'session.end',
       ])
-      .describe('What was done.'),
+      .describe('The change.'),
     actor: z
       .object({
-        kind: z.enum(['ApiKey', 'ServiceAccount', 'Page']).describe('What sent the request.'),
+        kind: z.enum(['ApiKey', 'ServiceAccount', 'Page']).describe('Kind of the caller.'),
         name: z
           .string()
           .nullable()
           .describe(
-            'Name of the key, NAMESPACE/NAME of the ServiceAccount, or the key that the session of the page ends with.',
+            'Name of the key, NAMESPACE/NAME of the ServiceAccount, or the key that the session of the page depends on.',
           ),
-        subject: z
-          .string()
-          .nullable()
-          .describe('The person whose session of the page it was, if the platform named one.'),
+        subject: z.string().nullable().describe('The user of the session of the page, if the platform named one.'),
       })
-      .describe('Who did it.')
+      .describe('The caller.')
       .meta({id: 'AuditActor'}),
-    address: z.string().nullable().describe("The client's address; null for ServiceAccounts."),
+    address: z.string().nullable().describe("The client's address. Null for ServiceAccounts."),
     requestId: z.string().describe('`X-Request-Id` of the answer.'),
     namespace: z.string().describe('The namespace.'),
-    project: projectName.nullable().describe('The project, if the change is of one.'),
-    hostname: z.string().nullable().describe('The hostname, if the change is of one.'),
-    key: z.string().nullable().describe('Name of the key that was changed.'),
-    before: state.describe('As it was; null if it did not exist.'),
-    after: state.describe('As it is since; null if it does not exist.'),
+    project: projectName.nullable().describe('The project, if the change belongs to one.'),
+    hostname: z.string().nullable().describe('The hostname, if the change belongs to one.'),
+    key: z.string().nullable().describe('Name of the changed key.'),
+    before: state.describe('The state before. Null if it did not exist.'),
+    after: state.describe('The state after. Null if it does not exist.'),
     tookOver,
   })
-  .describe(
-    'A change. In all texts, control characters and marks that turn the direction of text are written as \\u{HEX}.',
-  )
+  .describe('A change. Control characters and marks that change the direction of text are written as \\u{HEX}.')
   .meta({id: 'AuditRecord'});

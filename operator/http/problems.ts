@@ -78,7 +78,7 @@ const table = {
   },
   'scope-missing': {
     status: 403,
-    title: 'The API key may not do this',
+    title: 'The API key lacks the permission',
     means: 'The key lacks the scope that `scope` names.',
     remedy: 'Use a key with this scope, or create one.',
   },
@@ -290,7 +290,7 @@ const fieldError = z
 export const problemSchema = z
   .object({
     type: z.string().describe('The kind of problem: a URI that never changes. Compare this.'),
-    title: z.string().describe('The kind in words, which is the same for all problems of a type.'),
+    title: z.string().describe('Name of the problem type, for people.'),
     status: z.int32().describe('The HTTP status.'),
     detail: z.string().describe('The facts of this problem, and the next step.'),
     help: z.string().optional().describe('A page about this kind of problem: a URI reference.'),

@@ -40,8 +40,8 @@ export const record = z
   .meta({id: 'DnsRecord'});
 
 export const hostnameRedirect = z
-  .object({to: z.string().describe('Where to.'), status: z.int32().describe('HTTP status.')})
-  .describe('The redirect that is in effect.')
+  .object({to: z.string().describe('Target.'), status: z.int32().describe('HTTP status.')})
+  .describe('The active redirect.')
   .meta({id: 'HostnameRedirect'});
 
 const zone = z
@@ -74,15 +74,15 @@ export const tookOver = z
 export const host = z
   .object({
     hostname: z.string().describe('The hostname: lower case, A-labels, no trailing dot.'),
-    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('What it is for.'),
-    phase: z.enum(phases).describe('Where it stands.'),
-    reason: z.string().describe('Why: a word out of the documented list.'),
-    message: z.string().describe('What was seen, what to do, and until when.'),
+    role: z.enum(['Primary', 'RedirectSource', 'FormerPrimary']).describe('Role of the hostname.'),
+    phase: z.enum(phases).describe('Phase of the hostname.'),
+    reason: z.string().describe('Cause of the phase: a word of the documented list.'),
+    message: z.string().describe('Facts, next step and time limit.'),
     customer: customerText.optional(),
-    waitingFor: z.enum(parties).describe('Who must act.'),
-    since: time('Since when it has had this reason.').optional(),
-    addedAt: time('When it was added.').optional(),
-    verifiedAt: time('When DNS proved it.').optional(),
+    waitingFor: z.enum(parties).describe('Party that must act next.'),
+    since: time('Start of this reason.').optional(),
+    addedAt: time('Time of its addition.').optional(),
+    verifiedAt: time('Time of its verification through DNS.').optional(),
     verifiedBy: z
       .enum(verificationMethods)
       .optional()
@@ -148,13 +148,13 @@ const domainsSummary = z
 export const project = z
   .object({
     name: projectName,
-    host: z.string().nullable().describe('Its default host, and the value of CNAME records; null until it has one.'),
-    url: z.string().nullable().describe('Where it is served by default.'),
-    deployed: z.boolean().describe('Whether it has had a successful deploy, which own domains need.'),
-    firstDeployTime: time('When that was.').optional(),
-    ready: z.boolean().describe('Whether it is served.'),
-    reason: z.string().describe('Why it is, or is not: a word out of the documented list.'),
-    message: z.string().describe('What to do.'),
+    host: z.string().nullable().describe('Its default hostname, and the value of CNAME records.'),
+    url: z.string().nullable().describe('URL of the default hostname.'),
+    deployed: z.boolean().describe('Whether it has had a successful deploy. Custom domains require one.'),
+    firstDeployTime: time('Time of the first successful deploy.').optional(),
+    ready: z.boolean().describe('Whether the project is served.'),
+    reason: z.string().describe('Cause of this state: a word of the documented list.'),
+    message: z.string().describe('Facts and next step.'),
     customer: customerText.optional(),
     domains: domainsSummary,
   })
@@ -237,10 +237,10 @@ const keyFields = z.object({
   madeBy: z
     .string()
     .nullable()
-    .describe('Who made it through this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
-  lastUsed: time('When it was last used, to the hour.').nullable(),
-  ready: z.boolean().describe('Whether it can be used now.'),
-  reason: z.string().describe('Why not.'),
+    .describe('Creator of the key in this API: ApiKey NAME, ServiceAccount NAMESPACE/NAME, or Page.'),
+  lastUsed: time('Last use of the key, to the hour.').nullable(),
+  ready: z.boolean().describe('Whether the API accepts the key now.'),
+  reason: z.string().describe('Cause of this state.'),
   customer: customerText.optional(),
 });
 

@@ -24,7 +24,7 @@ export function addRecords(program: Command, act: Act): void {
       const records = found.flatMap(recordsOf);
       const data = forPrograms(options.output, records);
       if (data !== undefined) around.out(data);
-      else if (records.length === 0) around.tell('There are no records to create yet. See: kubectl doorplate why\n');
+      else if (records.length === 0) around.tell('No records to create yet. See: kubectl doorplate why\n');
       else if (options.output === 'name') around.out(namesOfDomains(found.filter(({host}) => host.records.length > 0)));
       else around.out(options.output === 'zone' ? zoneFile(records) : tableOf(records, options, around.colours));
     });

@@ -23,7 +23,7 @@ export function addReissue(program: Command, act: Act): void {
       const {name, namespace} = domain.metadata;
       call.tell(
         `New certificates for the CustomDomain ${name} in the namespace ${namespace} were requested. ` +
-          'The current ones are served until then.\n',
+          'Visitors get the current certificates until then.\n',
       );
       if (!call.options.wait) return exitCodes.Done;
       const answer = {

@@ -77,7 +77,7 @@ async function saved(file: string, {read, tell}: Call<ReleaseOptions>): Promise<
     const owners = ownersOf(object);
     const other = otherManager(owners);
     if (other === undefined && isMadeHere(owners)) return [{kind, metadata}];
-    const why = other === undefined ? 'the API did not own its spec' : `its owner was ${other}`;
+    const why = other === undefined ? 'another program owned its spec' : `its owner was ${other}`;
     tell(`${nameOf(object)} stays unchanged: ${why} when it was saved.\n`);
     return [];
   });

@@ -16,7 +16,7 @@ import {type Connection, connected} from '../surroundings.ts';
 
 export function addWhy(program: Command, act: Act): void {
   const command = describe(program, 'why', {
-    summary: 'explain what is not done yet: what was found, what is needed, who must act, until when',
+    summary: 'explain why a hostname waits: facts, next step, responsible party, time limit',
     examples: [
       'kubectl doorplate why',
       'kubectl doorplate why docs.example.com',

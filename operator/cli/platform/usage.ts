@@ -143,6 +143,6 @@ async function read(
   const body = (await answer.json().catch(() => ({}))) as UsageAnswer & {detail?: string};
   if (answer.ok && Array.isArray(body.items)) return body;
   throw new CommandError(
-    `the API at ${url} answered ${answer.status}: ${body.detail ?? 'this is not the API of Doorplate'}`,
+    `the API at ${url} answered ${answer.status}: ${body.detail ?? 'another program answers at this address'}`,
   );
 }

@@ -26,7 +26,7 @@ export const proofReasons = {
   },
   IndirectCNAME: {
     means:
-      "The CNAME record reaches the project's default hostname through another name. That does not verify the hostname.",
+      "The CNAME record reaches the project's default hostname through another name. Such a record does not verify the hostname.",
     remedy: 'Point the CNAME record directly to the default hostname.',
     waitingFor: 'Customer',
     health: 'awaited',
@@ -48,7 +48,7 @@ export const proofReasons = {
   },
   SynthesizedCNAME: {
     means:
-      'The CNAME record is generated for every name below a DNAME record. It was not created for this hostname, so it ' +
+      'The CNAME record is generated for every name below a DNAME record. Such a record is not created for this hostname, so it ' +
       'does not verify it.',
     remedy:
       'Replace the DNAME record with records for single names, including the CNAME record that the message names.',
@@ -87,7 +87,7 @@ export const proofReasons = {
     mayBeWildcard: true,
   },
   ConflictingA: {
-    means: 'The apex has an A record that is not an address of the edge.',
+    means: 'The apex has an A record with an address outside the edge.',
     remedy:
       'Delete that A record. Create the TXT record and the record that the message names: an ALIAS, an ANAME, a ' +
       "flattened CNAME, or the edge's addresses.",
@@ -117,7 +117,7 @@ export const proofReasons = {
     mayBeWildcard: true,
   },
   PropagationPending: {
-    means: "The zone's own servers have the record. Most resolvers do not see it yet.",
+    means: "The zone's own servers have the record. Most resolvers still return older answers.",
     remedy: 'Nothing. Old answers expire from the caches.',
     waitingFor: 'Nobody',
     health: 'awaited',

@@ -38,7 +38,7 @@ const limitHeaders = {
   'X-RateLimit-Reset': header('integer', 'End of that window: Unix time in seconds.', 'int64'),
   RateLimit: textHeader('Requests left in each window that counts the request (draft-ietf-httpapi-ratelimit-headers).'),
   'RateLimit-Policy': textHeader('Quota of each of these windows.'),
-  'Doorplate-Key-Expires': textHeader('End of the key or its token, if it has one. RFC 3339, UTC.'),
+  'Doorplate-Key-Expires': textHeader('Expiry of the key or its token, if one is set. RFC 3339, UTC.'),
   'X-Request-Id': textHeader('Id of the request, for questions to support.'),
 };
 const retryAfter = {'Retry-After': header('integer', 'Seconds to wait.', 'int32')};
@@ -193,7 +193,7 @@ function named(used: ReadonlyMap<string, OpenApiObject>): Record<string, OpenApi
   for (const [name, schema] of used) {
     const id = name.replace(/Input$/, '');
     if (id in schemas)
-      throw new Error(`the schema ${id} is used in requests and in answers: give each an id of its own`);
+      throw new Error(`the schema ${id} is used in requests and in answers: give each schema its own id`);
     const example = (examples as Record<string, unknown>)[id];
     schemas[id] = {...schema, ...(example !== undefined && {example})};
   }

@@ -30,8 +30,8 @@ const query = schemas.page.extend({
 const page = z
   .object({
     items: z.array(auditRecord).describe('Changes, newest first.'),
-    next: z.string().nullable().describe('Send it as `after` to read on; null at the end.'),
-    missing: z.string().describe('Which changes are not listed.'),
+    next: z.string().nullable().describe('Send it as `after` to read the next page. Null at the end.'),
+    missing: z.string().describe('The changes that this list does not contain.'),
   })
   .describe('A page of changes, newest first.')
   .meta({id: 'AuditPage'});

@@ -216,10 +216,7 @@ export class Cache<P extends HasMeta = HasMeta, T extends KubeObject = KubeObjec
   async #lookForKind(): Promise<void> {
     const isServed = await this.#client.serves(this.resource).catch(() => true);
     if (isServed || this.#isSynced) return;
-    this.#options.log?.warn(
-      {resource: this.resource.plural},
-      'the kind does not exist: the cache is empty until it does',
-    );
+    this.#options.log?.warn({resource: this.resource.plural}, 'the kind does not exist, so the cache stays empty');
     this.#sync();
   }
 

@@ -164,8 +164,8 @@ describe('Of a backup', () => {
     expect(await released('-f owners.json', {versions, file: {kind: 'List', items}})).toEqual({
       code: 0,
       told:
-        stays('bare', 'the API did not own its spec') +
-        stays('asked', 'the API did not own its spec') +
+        stays('bare', 'another program owned its spec') +
+        stays('asked', 'another program owned its spec') +
         stays('git', 'its owner was kustomize-controller') +
         `${object} is returned to the API. Former owner: ${apply}.\n`,
       written: [['acme/docs', '1']],
