@@ -18,6 +18,7 @@ import {
   sentencesOf,
   typeNamesOf,
 } from './support/language.ts';
+import {messagesOf} from './support/messages.ts';
 import {pagePaths} from './support/pages.ts';
 
 type Found = Sentence & {path: string};
@@ -53,6 +54,12 @@ const pages = pagePaths()
 // These quote what they check: titles of tests, words that are not used.
 const quotes = new Set(['docs/internals/guarantees.md', 'CHANGELOG.md']);
 
+// German texts, the intros of generated pages (which count as pages) and licenses are no messages in English.
+const others = /^operator\/generate\/|\/de(\/|\.ts)|^cluster\/licenses\.ts$/;
+const messages = globSync('{operator,dashboard/src,cluster}/**/*.{ts,tsx}', {cwd: root})
+  .filter((path) => within(path) && !others.test(path))
+  .map((path) => ({path, texts: messagesOf(readFileSync(new URL(path, root), 'utf8'))}));
+
 const twice = declaredTwice(
   new Map(files.filter(({path}) => path.startsWith('operator/')).map(({path, text}) => [path, typeNamesOf(text)])),
 );
@@ -68,9 +75,26 @@ const kinds: readonly Kind[] = [
     most: {hard: 0.5, unnamed: 2, words: 18},
     sentences: pages.flatMap(({path, text}) => sentencesIn(path, proseOf(text))),
     wrong: pages.flatMap(({path, text}) => [
-      ...(quotes.has(path) ? [] : forbiddenIn(text, words.docs).map((each) => `${path}: ${each}`)),
+      // Generated tables list values of the API, such as `Nobody`.
+      ...(quotes.has(path) ? [] : forbiddenIn(text, words.docs, text.startsWith('<!-- Generated') ? 'g' : 'gi')).map(
+        (each) => `${path}: ${each}`,
+      ),
       ...fileLinksIn(text).map((link) => `${path}: ${link} has a file name as its text: write the title of the page`),
     ]),
+  },
+  {
+    name: 'messages',
+    most: {hard: 1.5, unnamed: 1, words: 18},
+    // A value counts as a word with a meaning.
+    sentences: messages.flatMap(({path, texts}) =>
+      sentencesIn(
+        path,
+        texts.map((text) => text.replaceAll('{}', ' Value ')),
+      ),
+    ),
+    wrong: messages.flatMap(({path, texts}) =>
+      texts.flatMap((text) => forbiddenIn(text, words.docs, 'g').map((each) => `${path}: ${each}`)),
+    ),
   },
 ];
 

@@ -128,7 +128,7 @@ function created(lines: readonly Line[], {name, type, data}: Line): Line[] {
 function toldIn(message: string, hostname: string): (name: string, was: string) => boolean {
   const moves = /visitors (then|no longer|reach)/.test(message);
   const ended = /no longer answers for (\S+) and the names below it/.exec(message)?.[1];
-  const above = /other names below (\S+) then lead nowhere/.exec(message)?.[1];
+  const above = /Other names below (\S+) then need their own records/.exec(message)?.[1];
   return (name, was) =>
     (moves && name === hostname && leadsVisitors(was)) ||
     [ended, above].some((top) => top !== undefined && (name === top || name.endsWith(`.${top}`)));

@@ -75,8 +75,11 @@ export interface ForbiddenWord {
   instead: string;
 }
 
-/** The forbidden words in a text, each with what to write. Fenced blocks, code in backquotes and addresses of links are exempt. */
-export function forbiddenIn(markdown: string, words: readonly ForbiddenWord[]): string[] {
+/**
+ * The forbidden words in a text, each with what to write. Fenced blocks, code in backquotes and addresses of links are exempt. `flags`: `gi`,
+ * or `g` for texts in which capitals begin values of the API, such as `Nobody`.
+ */
+export function forbiddenIn(markdown: string, words: readonly ForbiddenWord[], flags: 'g' | 'gi' = 'gi'): string[] {
   const text = markdown
     .replaceAll(/<!--[^]*?-->/g, '')
     .replaceAll(/^ *```[^]*?^ *```/gm, '')
@@ -84,7 +87,7 @@ export function forbiddenIn(markdown: string, words: readonly ForbiddenWord[]): 
     .replaceAll(/\]\([^)]*\)/g, ']')
     .replaceAll(/https?:\/\/\S+/g, '');
   return words.flatMap(({word, instead}) =>
-    [...text.matchAll(new RegExp(`\\b(?:${word})\\b`, 'gi'))].map(([found]) => `"${found}": write ${instead}`),
+    [...text.matchAll(new RegExp(`\\b(?:${word})\\b`, flags))].map(([found]) => `"${found}": write ${instead}`),
   );
 }
 

@@ -1,7 +1,6 @@
 /** The page in a real Chromium, served by the API's role in this process, on a real API server. What the operator would say, the test writes. */
 import {execFileSync} from 'node:child_process';
-import {readdirSync, statSync} from 'node:fs';
-import {join} from 'node:path';
+import {mkdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 import type {Browser, BrowserContext, BrowserServer, Page} from 'playwright-core';
@@ -51,24 +50,20 @@ export async function launch(args: readonly string[] = []): Promise<Browser> {
 /** A Chromium for several processes, which connect to its `wsEndpoint()`. */
 export const launchShared = (): Promise<BrowserServer> => chromium.launchServer(debiansChromium([]));
 
-const filesIn = (path: string): string[] =>
-  statSync(path).isFile()
-    ? [path]
-    : readdirSync(path, {recursive: true, withFileTypes: true})
-        .filter((each) => each.isFile())
-        .map((each) => join(each.parentPath, each.name));
+/** What the page is built from. */
+const sources = [
+  'dashboard',
+  'operator/api/hostname-rules.ts',
+  'operator/domain/verification/provider-forms.ts',
+  'operator/domain/reasons',
+];
 
-/** The page as `npm run page` builds it, from the sources as they are. */
+/** The page as `npm run page` builds it from the present sources. One process builds at a time, because the build empties its folder first. */
 export function buildPage(): void {
-  const built = statSync(`${root}dist/page/index.html`, {throwIfNoEntry: false})?.mtimeMs ?? 0;
-  const sources = [
-    'dashboard',
-    'operator/api/hostname-rules.ts',
-    'operator/domain/verification/provider-forms.ts',
-    'operator/domain/reasons',
-  ].flatMap((path) => filesIn(`${root}${path}`));
-  if (sources.some((file) => statSync(file).mtimeMs > built))
-    execFileSync('npm', ['run', '--silent', 'page'], {cwd: root, stdio: 'inherit'});
+  const isBuilt = `[ -e dist/page/index.html ] && [ -z "$(find ${sources.join(' ')} -newer dist/page/index.html -print -quit)" ]`;
+  mkdirSync(`${root}dist`, {recursive: true});
+  const options = {cwd: root, stdio: 'inherit'} as const;
+  execFileSync('flock', ['dist/.page-lock', 'sh', '-c', `${isBuilt} || npm run --silent page`], options);
 }
 
 /** The origin of the platform's own pages. */
