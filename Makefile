@@ -43,7 +43,7 @@ plugin: node_modules/.package-lock.json ## build kubectl doorplate for npm, krew
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo dev test controllers nodes floor mutants crds docs check format bench faults models kills load openapi screenshots gitops
+.PHONY: demo dev test controllers nodes floor mutants crds pictures docs check format bench faults models kills load openapi screenshots gitops
 demo: $(modules) ## go from a fresh machine to a Live hostname: tools, cluster, image, charts, example; the cluster keeps running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -113,6 +113,11 @@ crds: $(modules) ## write crds/, the chart's copies and the generated pages and 
 	@node test/gitops/testdata.ts
 	@node test/guarantees.ts
 	@node docs/pictures/draw.ts
+
+pictures: $(modules) ## draw the pictures of the docs: diagrams, and states of the page in Chromium (the recording: docs/pictures/recording.ts)
+	@cluster/build.sh
+	@node docs/pictures/draw.ts
+	@node docs/pictures/page.ts
 
 docs: $(modules) ## the site of the docs, into dist/docs
 	@vitepress build docs

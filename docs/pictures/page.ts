@@ -115,7 +115,7 @@ const draw = `(({title, width}) => {
   return '<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="' + height + '" viewBox="0 0 ' + width + ' ' + height +
     '" role="img" aria-label="' + title + '">' +
     serializer.serializeToString(style).replace(' xmlns="http://www.w3.org/2000/svg"', '') +
-    '<rect width="100%" height="100%"/><foreignObject width="100%" height="100%">' + serializer.serializeToString(body) +
+    '<rect width="100%" height="100%"/><foreignObject width="100%" height="100%">' + serializer.serializeToString(body).replaceAll('apps.platform.test', 'apps.example.net') +
     '</foreignObject></svg>\\n';
 })`;
 
