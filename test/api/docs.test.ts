@@ -26,7 +26,8 @@ beforeAll(async () => {
   execFileSync(join(root, 'test/api/install.sh'), {stdio: 'inherit'});
   buildPage();
   world = await ApiWorld.start({page: {enabled: true}}, {rbac: true});
-  for (const name of ['platform', 'acme']) await world.tenant(name, 'pro');
+  for (const name of ['platform', 'acme'])
+    await world.tenant(name, 'pro', {requestsPerMinute: 300, requestsPerDay: 10_000});
   await world.project('acme', 'docs');
   await world.client.create(serviceAccounts, {
     apiVersion: 'v1',

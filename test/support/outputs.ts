@@ -20,12 +20,14 @@ export function outputOf(page: Page, block: Block): string | undefined {
 /** Parts of an output that differ from run to run, each with a word in its place. */
 const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?( ?Z| UTC)?(?!\w)/g, 'TIME'],
+  [/\b\d\d:\d\d UTC\b/g, 'TIME'],
   [/\b\d{4}-\d\d-\d\d\b/g, 'DATE'],
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d( [+-]\d{4}| GMT)?/g, 'TIME'],
   [/\b[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}\b/g, 'TIME'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UID'],
   [/\bdp_[A-Za-z0-9_-]+/g, 'TOKEN'],
   [/\b(doorplate-[a-z]+=)[\w-]{16,}/g, '$1TOKEN'],
+  [/^(retry|id): [\w-]+$/g, '$1: VALUE'],
   [/W\/"[\w-]+"/g, 'W/"ETAG"'],
   [/(Resource Version: +)\d+/gi, '$1N'],
   // Objects of a hostname are named by it and a hash of their owner; default hostnames end with a hash.
@@ -33,6 +35,8 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z0-9-]+)-[a-z0-9]{6,13}(\.apps\.example\.net)/g, '$1-HASH$2'],
   [/\b\d+(\.\d+)? ?(ms|s|sec|min|m|h|d|days?|hours?|minutes?|seconds?)(\d+(s|m|h))*\b/g, 'SPAN'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT'],
+  [/\b[0-9a-f]{64}\b/g, 'SHA256'],
+  [/\b(uninstall-)[0-9a-f]{6,8}\b/g, '$1HASH'],
   [/\bsha256:[0-9a-f]{12,64}/g, 'sha256:DIGEST'],
 ];
 
@@ -119,7 +123,10 @@ export function writeOutputs(read: (path: string) => Page): void {
       const old = outputOf(page, block);
       const next = page.blocks[page.blocks.indexOf(block) + 1];
       const [at, count] = old === undefined ? [lineBehind(block) - 1, 0] : [next!.line - 1, old.split('\n').length + 2];
-      const written = ['```text output', ...output.split('\n'), '```'];
+      const indent = /^ */.exec(lines[line - 1]!)![0];
+      const written = ['```text output', ...output.split('\n'), '```'].map((text) =>
+        text === '' ? '' : indent + text,
+      );
       lines.splice(at, count, ...(old === undefined ? ['', ...written] : written));
     }
     writeFileSync(join(root, path), lines.join('\n'));
