@@ -124,9 +124,7 @@ const host = z
       ),
     liveAt: time('Time when the edge first presented its certificate to Doorplate.').optional(),
     zone: zone.optional(),
-    waitingFor: z
-      .enum(parties)
-      .describe('Party that must act next: Customer, Platform, CertificateAuthority or Nobody.'),
+    waitingFor: z.enum(parties).describe('Party that must act next.'),
     certificate: z
       .object({
         name: text(253, 'Name of the cert-manager Certificate.'),

@@ -5,6 +5,9 @@ import {namespaceHeader} from '../http/gate/namespace-header.ts';
 const cell = (text = ''): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (text: string): string => `\`${text}\``;
 
+/** The type in a cell. Values are code, so that they differ from words. */
+const typeCell = (schema: ApiSchema): string => cell(typeOf(schema)).replaceAll(/"[^"]*"/g, code);
+
 /** The schema of which a list is made. */
 const inner = (schema: ApiSchema): ApiSchema => schema.items ?? schema;
 
@@ -13,7 +16,7 @@ function rows(schema: ApiSchema, path = ''): string[] {
   const of = inner(schema);
   return Object.entries(of.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}${name}${field.items ? '[]' : ''}`;
-    const type = `${cell(typeOf(field))}${of.required?.includes(name) ? '' : ', optional'}`;
+    const type = `${typeCell(field)}${of.required?.includes(name) ? '' : ', optional'}`;
     return [`| ${code(at)} | ${type} | ${cell(field.description)} |`, ...rows(field, `${at}.`)];
   });
 }
@@ -31,7 +34,7 @@ const titled = (title: string, text: string): string => (text === '' ? '' : `\n$
 function operation(method: string, path: string, op: ApiOperation): string {
   const own = (op.parameters ?? []).filter(({name}) => name !== namespaceHeader);
   const parameters = own.map(({name, in: where, required, description, schema}) => {
-    const type = `${where}, ${cell(typeOf(schema ?? {}))}${required ? '' : ', optional'}`;
+    const type = `${where}, ${typeCell(schema ?? {})}${required ? '' : ', optional'}`;
     return `| ${code(name)} | ${type} | ${cell(description ?? schema?.description)} |`;
   });
   const [good, bad] = [true, false].map((wanted) =>

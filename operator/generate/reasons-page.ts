@@ -55,8 +55,8 @@ ${Object.entries(healthRows).map(kind).join('')}
 ## Texts on the page
 
 The [Domains page](../how-to/page.md) and the property \`customer\` of the API show other texts to customers than status. Each reason
-below has its text in the line *On the page*. Values replace the names in braces. A title is unique, so you can find the reason
-for the title that a customer reads to you.
+below has its text in the line *On the page*. Values replace the names in braces. If a value is not known, its sentence is absent
+or has other words. Each title is unique, so you can find the reason for the title that a customer reads to you.
 `;
 
 function textOfPage({customer: {title, body, next, howLong}}: Reason): string {

@@ -46,7 +46,7 @@ const table = {
   'key-expired': {
     status: 401,
     title: 'The API key has expired',
-    means: 'The key has expired, or this previous token of a rotated key.',
+    means: 'The key has expired. Or the key was rotated, and this previous token has expired.',
     remedy: 'Use the newer token, or create a new key.',
   },
   'link-used': {
@@ -105,7 +105,7 @@ const table = {
     title: 'The quota of the platform is used up',
     means:
       'The number of API keys, and of projects with domains, is limited in each namespace (a ResourceQuota of Kubernetes).',
-    remedy: 'Delete one that you no longer need, or ask the platform for more.',
+    remedy: 'Delete a key, or the domains of a project, that you no longer need. Or ask the platform for more.',
   },
   'not-found': {
     status: 404,
@@ -146,8 +146,8 @@ const table = {
       'Another program wrote the CustomDomain or the key and may write it again: a pipeline, or `kubectl apply`, for example in a ' +
       'restore. Verify still works.',
     remedy:
-      'Change it in that program. If no program writes it any more, the platform hands it back to this API with ' +
-      '`kubectl doorplate release NAME -n NAMESPACE` (`apikey/NAME` for a key).',
+      'Change it in that program. If no program writes it any more, ask the platform administrator to run ' +
+      '`kubectl doorplate release NAME -n NAMESPACE` (for a key, `apikey/NAME`).',
   },
   'key-exists': {
     status: 409,
@@ -208,7 +208,7 @@ const table = {
   'idempotency-key-reused': {
     status: 422,
     title: 'This Idempotency-Key belongs to another request',
-    means: 'The last ten minutes had a request with this `Idempotency-Key` and another body.',
+    means: 'In the last ten minutes, the API received this `Idempotency-Key` with another body.',
     remedy: 'Send a new `Idempotency-Key` with each new request, and the same one only with a retry.',
   },
   refused: {

@@ -26,13 +26,13 @@ const longBuckets = [5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 43_200, 8
 export const domainMetrics = (registry: Registry) => ({
   dnsChecks: new Counter({
     name: 'doorplate_dns_checks_total',
-    help: 'DNS checks of hostnames, by verdict: Proven (verified) or the reason.',
+    help: 'DNS checks of hostnames, by verdict: `Proven` (verified) or the reason.',
     labelNames: ['verdict'],
     registers: [registry],
   }),
   dnsDurations: new Histogram({
     name: 'doorplate_dns_check_duration_seconds',
-    help: 'Duration of DNS checks, by result: Proven (verified), Refuted, or Unknown if a server gave no answer.',
+    help: 'Duration of DNS checks, by result: `Proven` (verified), `Refuted`, or `Unknown` if a server gave no answer.',
     labelNames: ['result'],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],

@@ -58,7 +58,7 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_hostnames_waiting',
-    help: 'Hostnames with a next step, by the party that must act (Customer, Platform, CertificateAuthority, Nobody) and by reason.',
+    help: 'Hostnames with a next step, by the party that must act and by reason.',
     labelNames: ['waiting_for', 'reason'],
     values: (s) => waiting(s, 'count'),
   },

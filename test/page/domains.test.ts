@@ -429,9 +429,7 @@ describe('A domain', () => {
     const {page} = await world.signedIn('acme', {project: 'undeployed'});
     await typed(page).fill('early.example.com');
     await expectSeen(
-      page
-        .locator('#hostname-said')
-        .getByText('The project of this domain does not exist, or does not have an address yet.'),
+      page.locator('#hostname-said').getByText('The project of this domain does not exist or has no address yet.'),
     );
     expect(await page.locator('#hostname-said').textContent()).not.toContain('can be added');
     await expectAccessible(page, 'not-accepted-yet');

@@ -96,7 +96,7 @@ export const proofReasons = {
   },
   ConflictingAAAA: {
     means:
-      'The apex has an AAAA record that is not an address of the edge. Visitors with IPv6 and the certificate authority ' +
+      'An AAAA record of the apex leads to an address outside the edge. Visitors with IPv6 and the certificate authority ' +
       'would reach that address.',
     remedy: 'Delete that AAAA record.',
     waitingFor: 'Customer',

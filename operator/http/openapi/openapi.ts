@@ -10,7 +10,7 @@ import {helpPath, isProblem, Problem} from '../problems.ts';
 import {sendFile, staticFile, type StaticFile} from './static-file.ts';
 import {type AnswerHeader, finish, type OpenApiDocument} from './openapi-document.ts';
 
-const about = `Custom domains of published projects.
+const about = `This API manages the custom domains of published projects.
 
 Every answer has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds). They describe the window,
 minute or day, with the fewest requests left. \`RateLimit\` and \`RateLimit-Policy\` (draft-ietf-httpapi-ratelimit-headers)

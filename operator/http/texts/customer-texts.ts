@@ -67,7 +67,7 @@ export function addCustomerTexts(server: FastifyInstance): void {
     const acceptLanguage = z
       .string()
       .optional()
-      .describe('Languages that you prefer for `customer`: `de`, for example.');
+      .describe('The languages of the texts in `customer`, by preference: `en` or `de`.');
     const {answerHeaders = []} = route.schema ?? {};
     route.config = {...route.config, hasTexts: true};
     route.schema = {

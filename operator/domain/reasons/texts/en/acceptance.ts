@@ -5,7 +5,7 @@ import {contactSupport, takesEffectSoon} from './shared.ts';
 export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> = {
   ProjectNotFound: {
     title: 'Project is not ready',
-    body: 'The project of this domain does not exist, or does not have an address yet.',
+    body: 'The project of this domain does not exist or has no address yet.',
     next: 'Create the project if it does not exist. Contact support if this lasts.',
     howLong: 'A new project usually gets its address within a minute.',
   },

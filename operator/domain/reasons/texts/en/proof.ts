@@ -82,7 +82,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'Domain is behind another service',
     body:
       '{hostname} is behind [{service}|another service][ through the record {wildcard}]. ' +
-      'That service hides the record that confirms that the domain is yours.',
+      'This service hides the record that confirms that the domain is yours.',
     next:
       `${createRecords} If another service stays in front, let it connect to us over HTTPS ` +
       '(Cloudflare: Full (strict)).',
@@ -119,7 +119,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   },
   PropagationPending: {
     title: 'DNS change is spreading',
-    body: 'Your DNS provider has the correct record. Other networks do not see it yet.',
+    body: 'Your DNS provider has the correct record. Other networks do not see the record yet.',
     next: nothingToDo,
     howLong:
       '[Networks can repeat the old answer until {endTime}.|The change usually reaches all networks within a few hours.]',
