@@ -54,7 +54,7 @@ describe('A key', () => {
       status: 422,
       body: {
         title: 'The platform refuses the request',
-        detail: 'requestsPerDay must be at least requestsPerMinute: fewer would be used up within a minute',
+        detail: 'requestsPerDay must be at least requestsPerMinute: a lower limit would be used up within a minute',
       },
     });
   });
