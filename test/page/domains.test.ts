@@ -79,7 +79,7 @@ describe('A domain', () => {
       '3600',
       'Nothing',
     ]);
-    expect(await docs.locator('.steps dt').allTextContents()).toEqual(['What happens next', 'How long it takes']);
+    expect(await docs.locator('.steps dt').allTextContents()).toEqual(['Next step', 'How long it takes']);
     await docs.getByText('Waiting for you').waitFor();
     await expectAccessible(page, 'awaiting');
 
@@ -582,7 +582,7 @@ describe('The offered actions', () => {
     ]);
     await expectAccessible(page, 'plan-not-found');
     await world.api.tenant('small', 'pro');
-    await page.getByText('0 of 10 domains of the plan pro used.').waitFor();
+    await page.getByText('0 of 10 domains used (plan pro).').waitFor();
     const [primary = '', ...more] = Array.from({length: 10}, (_, i) => `n${i}.example.com`);
     await world.api.domain('small', 'docs', {primary, redirects: more.map((from) => ({from, status: 301 as const}))});
     await page

@@ -37,7 +37,7 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   await page.getByLabel('Name').fill('ci');
   await page.getByLabel('domains:write').check();
   await page.getByRole('button', {name: 'Create key'}).click();
-  await page.getByText('It is shown only this time.').waitFor();
+  await page.getByText('It is shown only once.').waitFor();
   await expectAccessible(page, 'key-shown', {folded: true});
   const first = await shown(page, 'ci');
   expect(await works(first)).toBe(true);

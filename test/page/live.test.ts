@@ -156,12 +156,12 @@ describe('The page', () => {
     // Texts that are not loaded yet cannot be loaded while the API is away.
     for (const code of ['de', 'en'] as const) await speak(page, code);
     await world.restart(async () => {
-      await page.getByText('The connection is lost.').waitFor();
+      await page.getByText('The connection was lost.').waitFor();
       await expectAccessible(page, 'connection-lost', {folded: true});
       await say('meanwhile');
     });
     await page.getByText('meanwhile', {exact: true}).waitFor();
-    await page.getByText('The connection is lost.').waitFor({state: 'detached'});
+    await page.getByText('The connection was lost.').waitFor({state: 'detached'});
     await page.getByRole('button', {name: 'Verify docs.example.com'}).click();
     await eventually(
       'it is asked for',

@@ -31,7 +31,7 @@ export const de: Texts = {
   done: 'Fertig',
   oneMoment: 'Einen Moment …',
   missingPage: 'Diese Seite gibt es nicht',
-  toStart: 'Zur ersten Seite',
+  toStart: 'Zur Startseite',
 
   copy: {
     label: (what) => `${what} kopieren`,
@@ -64,27 +64,27 @@ export const de: Texts = {
     'invalid-input': 'Diese Eingabe ist nicht gültig. Prüfen Sie die Schreibweise.',
     'credentials-missing': 'Melden Sie sich zuerst an.',
     'credentials-wrong':
-      'Der API-Schlüssel ist nicht gültig. Prüfen Sie die Schreibweise, oder erstellen Sie einen neuen Schlüssel.',
+      'Der API-Schlüssel ist nicht gültig. Prüfen Sie die Schreibweise oder erstellen Sie einen neuen Schlüssel.',
     'key-expired': 'Der API-Schlüssel ist abgelaufen. Verwenden Sie einen neueren Schlüssel.',
     'link-used':
-      'Dieser Link wurde schon verwendet oder ist älter als fünf Minuten. Gehen Sie zurück, und folgen Sie dem Link erneut.',
+      'Dieser Link wurde schon verwendet oder ist älter als fünf Minuten. Gehen Sie zurück und folgen Sie dem Link erneut.',
     'session-ended':
       'Sie sind abgemeldet. Ihre Sitzung ist zu Ende, oder der API-Schlüssel Ihrer Anmeldung wurde widerrufen, ist abgelaufen oder gesperrt.',
-    'cross-site': 'Diese Anfrage kam von einer anderen Seite. Laden Sie diese Seite neu, und versuchen Sie es erneut.',
+    'cross-site': 'Diese Anfrage kam von einer anderen Seite. Laden Sie diese Seite neu und versuchen Sie es erneut.',
     'account-missing': 'Sie gehören noch zu keinem Konto. Wenden Sie sich an den Support.',
     'scope-missing': 'Ihr Link oder API-Schlüssel erlaubt das nicht.',
-    'exceeds-caller': 'Sie können nur Schlüssel erstellen und ändern, die nicht mehr dürfen als Sie.',
+    'exceeds-caller': 'Sie können nur Schlüssel erstellen und ändern, deren Rechte Sie auch selbst haben.',
     'quota-reached':
-      'Die höchste Anzahl ist erreicht. Löschen Sie etwas, das Sie nicht brauchen, oder wenden Sie sich an den Support.',
+      'Die Höchstzahl ist erreicht. Löschen Sie etwas, das Sie nicht brauchen, oder wenden Sie sich an den Support.',
     'not-found': 'Das gibt es nicht mehr.',
     'hostname-exists': 'Ihr Projekt hat diese Domain schon.',
     'primary-has-redirects':
-      'Andere Domains des Projekts hängen von dieser ab. Machen Sie eine andere zur Hauptdomain, oder entfernen Sie zuerst die anderen.',
+      'Andere Domains des Projekts hängen von dieser ab. Machen Sie eine andere zur Hauptdomain oder entfernen Sie zuerst die anderen.',
     'managed-elsewhere':
-      'Das wird in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie es dort, oder wenden Sie sich an den Support.',
+      'Das wird in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie es dort oder wenden Sie sich an den Support.',
     'key-exists': 'Sie haben schon einen anderen Schlüssel mit diesem Namen. Wählen Sie einen anderen Namen.',
     'rotation-under-way':
-      'Dieser Schlüssel wurde vor Kurzem ersetzt. Laden Sie diese Seite neu, und versuchen Sie es erneut.',
+      'Dieser Schlüssel wurde vor Kurzem ersetzt. Laden Sie diese Seite neu und versuchen Sie es erneut.',
     'changed-meanwhile':
       'Jemand anderes hat das gleichzeitig geändert. Diese Seite zeigt die Änderung jetzt an. Versuchen Sie es erneut.',
     refused: 'Das ist hier nicht erlaubt.',
@@ -93,7 +93,7 @@ export const de: Texts = {
     'too-many-streams': 'Diese Seite ist zu oft geöffnet. Schließen Sie einige ihrer Tabs.',
     'request-timeout': 'Die Anfrage hat zu lange gedauert. Versuchen Sie es erneut.',
     'internal-error':
-      'Bei uns ist ein Fehler aufgetreten. Versuchen Sie es später erneut, oder wenden Sie sich an den Support.',
+      'Bei uns ist ein Fehler aufgetreten. Versuchen Sie es später erneut oder wenden Sie sich an den Support.',
     'kubernetes-failed': 'Bei uns ist ein Fehler aufgetreten.',
     unavailable: 'Das ist im Moment nicht verfügbar.',
   },
@@ -107,7 +107,7 @@ export const de: Texts = {
 
   phases: {
     NotAccepted: 'Nicht angenommen',
-    AwaitingVerification: 'Nicht bestätigt',
+    AwaitingVerification: 'Noch nicht bestätigt',
     Verified: 'Bestätigt',
     Live: 'Live',
     Removing: 'Wird entfernt',
@@ -125,7 +125,7 @@ export const de: Texts = {
     willRedirect: (to) => (to === null ? 'Wird weiterleiten' : `Wird weiterleiten zu ${to}`),
   },
   host: {
-    next: 'Wie es weitergeht',
+    next: 'Nächster Schritt',
     howLong: 'Wie lange es dauert',
     worksUntil: 'Funktioniert bis',
     verify: 'Prüfen',
@@ -155,13 +155,13 @@ export const de: Texts = {
     label: (domain) => `DNS-Einträge von ${domain}`,
     create: (n, zone, place) =>
       plural(n, {
-        one: `Legen Sie diesen Eintrag in den DNS-Einstellungen von ${zone} an, bei ${place}.`,
-        other: `Legen Sie diese Einträge in den DNS-Einstellungen von ${zone} an, bei ${place}.`,
+        one: `Legen Sie diesen Eintrag bei ${place} in den DNS-Einstellungen von ${zone} an.`,
+        other: `Legen Sie diese Einträge bei ${place} in den DNS-Einstellungen von ${zone} an.`,
       }),
     keep: (n, zone, place) =>
       plural(n, {
-        one: `Behalten Sie diesen Eintrag in den DNS-Einstellungen von ${zone}, bei ${place}.`,
-        other: `Behalten Sie diese Einträge in den DNS-Einstellungen von ${zone}, bei ${place}.`,
+        one: `Behalten Sie diesen Eintrag bei ${place} in den DNS-Einstellungen von ${zone}.`,
+        other: `Behalten Sie diese Einträge bei ${place} in den DNS-Einstellungen von ${zone}.`,
       }),
     yourProvider: 'Ihrem DNS-Anbieter',
     yourProviderWith: (servers, more) =>
@@ -201,14 +201,14 @@ export const de: Texts = {
     getting: 'Neue Zertifikate werden angefordert …',
     title: 'Neue Zertifikate anfordern?',
     does: 'Neue Zertifikate anfordern',
-    started: 'Neue Zertifikate sind unterwegs.',
+    started: 'Neue Zertifikate wurden angefordert.',
     text: 'Alle Domains dieses Projekts erhalten ein neues Zertifikat mit einem neuen Schlüssel. Tun Sie das, wenn ein Schlüssel gestohlen wurde oder der Support Sie darum bittet.',
     note: 'Besucher bemerken nichts. Es dauert meist wenige Minuten. Eine Domain kann nur wenige Zertifikate pro Woche erhalten.',
   },
   add: {
     title: 'Domain hinzufügen',
     domain: 'Domain',
-    redirect: 'Art der Weiterleitung',
+    redirect: 'Weiterleitung zur Hauptdomain',
     statuses: {
       301: 'Dauerhaft (301)',
       302: 'Vorübergehend (302)',
@@ -232,7 +232,7 @@ export const de: Texts = {
     missing: 'Dieses Projekt gibt es nicht',
     toProjects: 'Zu Ihren Projekten',
     managed:
-      'Diese Domains werden in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie sie dort, oder wenden Sie sich an den Support. Prüfen können Sie sie auch hier.',
+      'Diese Domains werden in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie sie dort oder wenden Sie sich an den Support. Prüfen können Sie sie auch hier.',
     viewOnly:
       'Sie können diese Domains ansehen, aber nicht ändern. Ihr Link oder API-Schlüssel erlaubt keine Änderungen.',
     notDeployed:
@@ -244,10 +244,10 @@ export const de: Texts = {
   plan: {
     missing:
       'Der Tarif Ihres Kontos wurde nicht gefunden. Sie können keine Domains hinzufügen, bis das behoben ist. Wenden Sie sich an den Support. Domains, die schon funktionieren, bleiben verbunden.',
-    used: (used, most, plan) => `${used} von ${most} Domains des Tarifs ${plan} verwendet.`,
+    used: (used, most, plan) => `${used} von ${most} Domains verwendet (Tarif ${plan}).`,
     full: (most, n, plan) =>
       plural(n, {
-        one: `Der Tarif ${plan} erlaubt 1 Domain pro Projekt, und sie ist verwendet.`,
+        one: `Der Tarif ${plan} erlaubt 1 Domain pro Projekt, und die ist schon verwendet.`,
         other: `Alle ${most} Domains, die der Tarif ${plan} pro Projekt erlaubt, sind verwendet.`,
       }),
     noDomains: (plan) => `Der Tarif ${plan} enthält keine eigenen Domains.`,
@@ -276,22 +276,22 @@ export const de: Texts = {
     permissions: {
       'domains:read': 'Domains ansehen',
       'domains:write': 'Domains ändern',
-      'usage:read': 'Anfragen ansehen',
-      'keys:write': 'Schlüssel erstellen',
-      'audit:read': 'Änderungen ansehen',
+      'usage:read': 'Nutzung ansehen',
+      'keys:write': 'Schlüssel verwalten',
+      'audit:read': 'Verlauf ansehen',
     },
     create: 'Schlüssel erstellen',
     exists: (name) => `Sie haben den Schlüssel ${name} schon. Ersetzen Sie ihn, um einen neuen zu erhalten.`,
     empty: 'Noch kein Schlüssel',
     emptyText: 'Erstellen Sie oben einen.',
     shown: (name) => `Der Schlüssel ${name}`,
-    shownText: 'Kopieren Sie den Schlüssel jetzt. Er wird nur dieses eine Mal angezeigt.',
+    shownText: 'Kopieren Sie den Schlüssel jetzt. Er wird nur einmal angezeigt.',
     dates: (lastUsed, expires) => `Zuletzt verwendet: ${lastUsed ?? 'nie'}. Läuft ab: ${expires ?? 'nie'}.`,
     rotate: 'Ersetzen',
     rotateTitle: (name) => `${name} ersetzen?`,
     rotateText: 'Der Schlüssel erhält einen neuen Wert, der nur einmal angezeigt wird.',
     rotateAgain: (until) =>
-      `Dieser Schlüssel wurde schon einmal ersetzt. Der Wert davor gilt noch bis ${until}. Er wird jetzt ungültig.`,
+      `Dieser Schlüssel wurde schon ersetzt. Sein früherer Wert gilt bis ${until} oder bis Sie den Schlüssel erneut ersetzen.`,
     overlap: 'Der alte Wert gilt',
     overlaps: {86_400: 'noch einen Tag', 3600: 'noch eine Stunde', 0: 'nicht mehr'},
     revoke: 'Widerrufen',
@@ -303,8 +303,8 @@ export const de: Texts = {
     title: 'Anmeldung läuft …',
     lead: (platform) =>
       platform === ''
-        ? 'Folgen Sie dem Link auf den Seiten Ihrer Plattform, oder melden Sie sich mit einem API-Schlüssel an.'
-        : `Folgen Sie dem Link auf den Seiten von ${platform}, oder melden Sie sich mit einem API-Schlüssel an.`,
+        ? 'Folgen Sie dem Link auf den Seiten Ihrer Plattform oder melden Sie sich mit einem API-Schlüssel an.'
+        : `Folgen Sie dem Link auf den Seiten von ${platform} oder melden Sie sich mit einem API-Schlüssel an.`,
     keyNote: 'Der Schlüssel wird einmal an diesen Server gesendet. Ihr Browser speichert ihn nicht.',
     continueAs: (account) => `Weiter als ${account}`,
   },
@@ -341,7 +341,7 @@ export const de: Texts = {
     yours: (plan) => `${plan} (Ihrer)`,
     byKey: 'Anfragen nach Schlüssel',
     since: (day) =>
-      `Seit ${day}, in Tagen nach UTC. Anfragen dieser Seite werden nicht gezählt. Die Zahlen können eine halbe Minute alt sein.`,
+      `Seit ${day} (Tage in UTC). Anfragen dieser Seite werden nicht gezählt. Die Zahlen können eine halbe Minute alt sein.`,
     noRequests: 'Seitdem hat kein Schlüssel eine Anfrage gesendet.',
     keyColumns: ['Schlüssel', 'Heute', 'Gesamt'],
     download: 'Nach Tag und Berechtigung herunterladen (CSV)',

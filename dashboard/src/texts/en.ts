@@ -32,7 +32,7 @@ export const en = {
   done: 'Done',
   oneMoment: 'One moment …',
   missingPage: 'This page does not exist',
-  toStart: 'Go to the first page',
+  toStart: 'Go to the start page',
 
   copy: {
     label: (what: string) => `Copy ${what}`,
@@ -41,7 +41,7 @@ export const en = {
   },
   connection: {
     offline: 'You are offline. This page may be out of date. It updates automatically when you are online again.',
-    lost: 'The connection is lost. This page may be out of date. Connecting again …',
+    lost: 'The connection was lost. This page may be out of date. Connecting again …',
     overQuota: 'Too many requests this minute. This page may be out of date until the next minute.',
   },
   failure: {
@@ -65,21 +65,21 @@ export const en = {
     'key-expired': 'The API key has expired. Use a newer key.',
     'link-used': 'This link was used before, or is older than five minutes. Go back and follow the link again.',
     'session-ended':
-      'You are signed out. Your session is over, or the API key that you signed in with was revoked, has expired or is blocked.',
+      'You are signed out. Your session has ended, or the API key that you signed in with was revoked, has expired or is blocked.',
     'cross-site': 'This request came from another page. Reload this page and try again.',
     'account-missing': 'You do not belong to an account yet. Contact support.',
     'scope-missing': 'Your link or API key does not allow this.',
-    'exceeds-caller': 'You can create and change only keys that may do no more than you.',
-    'quota-reached': 'You have as many as you can have. Delete one that you do not need, or contact support.',
-    'not-found': 'This does not exist any more.',
+    'exceeds-caller': 'You can create and change only keys with permissions that you have yourself.',
+    'quota-reached': 'You have reached the limit. Delete one that you do not need, or contact support.',
+    'not-found': 'This no longer exists.',
     'hostname-exists': 'Your project already has this domain.',
     'primary-has-redirects':
       'Other domains of the project depend on this one. Make another domain the main domain, or remove the other domains first.',
     'managed-elsewhere':
-      'This is managed in a configuration outside of this page. Change it there, or contact support.',
+      'This is managed in a configuration outside this page. Change it there, or contact support.',
     'key-exists': 'You already have a different key with this name. Choose another name.',
     'rotation-under-way': 'This key was replaced a short time ago. Reload this page and try again.',
-    'changed-meanwhile': 'Someone else has changed this at the same time. This page shows the change now. Try again.',
+    'changed-meanwhile': 'Someone else changed this at the same time. This page now shows the change. Try again.',
     refused: 'This is not allowed here.',
     'rate-limited': 'Too many requests.',
     'key-banned': 'This API key is blocked for a while, because too many requests were sent with it.',
@@ -118,7 +118,7 @@ export const en = {
     willRedirect: (to: string | null) => (to === null ? 'Will redirect' : `Will redirect to ${to}`),
   },
   host: {
-    next: 'What happens next',
+    next: 'Next step',
     howLong: 'How long it takes',
     worksUntil: 'Works until',
     verify: 'Verify',
@@ -224,7 +224,7 @@ export const en = {
     missing: 'This project does not exist',
     toProjects: 'Go to your projects',
     managed:
-      'These domains are managed in a configuration outside of this page. Change them there, or contact support. You can still verify them here.',
+      'These domains are managed in a configuration outside this page. Change them there, or contact support. You can still verify them here.',
     viewOnly: 'You can view these domains, but you cannot change them. Your link or API key does not allow changes.',
     notDeployed: 'You can connect your own domains after the first successful deploy of this project.',
     empty: 'No domain yet',
@@ -234,11 +234,11 @@ export const en = {
   plan: {
     missing:
       'The plan of your account cannot be found. You cannot add domains until this is fixed. Contact support. Domains that already work stay connected.',
-    used: (used: string, most: string, plan: string) => `${used} of ${most} domains of the plan ${plan} used.`,
+    used: (used: string, most: string, plan: string) => `${used} of ${most} domains used (plan ${plan}).`,
     full: (most: string, n: number, plan: string) =>
       plural(n, {
-        one: `The plan ${plan} allows 1 domain for a project, and it is used.`,
-        other: `All ${most} domains that the plan ${plan} allows for a project are used.`,
+        one: `The plan ${plan} allows 1 domain for each project, and it is used.`,
+        other: `All ${most} domains that the plan ${plan} allows for each project are used.`,
       }),
     noDomains: (plan: string) => `The plan ${plan} does not include your own domains.`,
     larger: (plan: string, count: string, n: number) =>
@@ -266,23 +266,23 @@ export const en = {
     permissions: {
       'domains:read': 'view domains',
       'domains:write': 'change domains',
-      'usage:read': 'view requests',
-      'keys:write': 'create keys',
-      'audit:read': 'view changes',
+      'usage:read': 'view usage',
+      'keys:write': 'manage keys',
+      'audit:read': 'view the history',
     } as Readonly<Record<string, string>>,
     create: 'Create key',
     exists: (name: string) => `You already have the key ${name}. Replace it to get a new one.`,
     empty: 'No key yet',
     emptyText: 'Create one above.',
     shown: (name: string) => `The key ${name}`,
-    shownText: 'Copy the key now. It is shown only this time.',
+    shownText: 'Copy the key now. It is shown only once.',
     dates: (lastUsed: string | null, expires: string | null) =>
       `Last used: ${lastUsed ?? 'never'}. Expires: ${expires ?? 'never'}.`,
     rotate: 'Replace',
     rotateTitle: (name: string) => `Replace ${name}?`,
-    rotateText: 'The key gets a new value, which is shown only this time.',
+    rotateText: 'The key gets a new value, which is shown only once.',
     rotateAgain: (until: string) =>
-      `This key was replaced before. The value from before that is accepted until ${until}. It stops working now.`,
+      `This key was already replaced. Its earlier value works until ${until}, or until you replace the key again.`,
     overlap: 'The old value works',
     overlaps: {86_400: 'for one more day', 3600: 'for one more hour', 0: 'no longer'},
     revoke: 'Revoke',
@@ -331,7 +331,7 @@ export const en = {
     yours: (plan: string) => `${plan} (yours)`,
     byKey: 'Requests by key',
     since: (day: string) =>
-      `Since ${day}, in days of UTC. Requests of this page are not counted. The counts can be half a minute old.`,
+      `Since ${day} (days in UTC). Requests of this page are not counted. The counts can be half a minute old.`,
     noRequests: 'No key has sent a request since then.',
     keyColumns: ['Key', 'Today', 'Total'],
     download: 'Download by day and permission (CSV)',

@@ -1,7 +1,8 @@
 /**
  * The labels of DNS providers' forms, so that instructions use the words that a customer sees. Only providers whose forms are documented
- * are listed; others have the usual words of the language. Sources: developers.cloudflare.com/dns, godaddy.com/help, namecheap.com/support,
- * docs.aws.amazon.com/Route53, ionos.com/help and ionos.de/hilfe, support.squarespace.com. Checked in November 2026.
+ * are listed; others have the usual words of the language. Sources: developers.cloudflare.com/dns, namecheap.com/support,
+ * docs.aws.amazon.com/Route53, ionos.com/help and ionos.de/hilfe, support.squarespace.com; for GoDaddy, other services' guides to its
+ * form. Checked in November 2026, except GoDaddy's labels in German and the value of a TXT record at IONOS in English.
  */
 import type {Language} from '../reasons/texts/language.ts';
 
@@ -38,7 +39,7 @@ export const forms: Readonly<Record<string, {en: ProviderForm; de?: ProviderForm
   },
   IONOS: {
     en: {
-      labels: {type: 'Type', name: 'Host name', value: 'Points to', ttl: 'TTL'},
+      labels: {type: 'Type', name: 'Hostname', value: 'Points to', ttl: 'TTL'},
       values: {TXT: 'Value'},
     },
     de: {

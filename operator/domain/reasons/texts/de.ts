@@ -22,9 +22,9 @@ export const german: Language = {
     seconds: '{n} Sekunden',
     emptyName: '(leer lassen)',
     alias:
-      'Manche Anbieter nennen diesen Typ ANAME. Wenn Ihr Anbieter keinen davon hat, fragen Sie den Support nach den Adressen.',
+      'Manche Anbieter nennen diesen Typ ANAME. Bietet Ihr Anbieter keinen von beiden an, fragen Sie den Support nach den Adressen.',
     noRecords: 'Zurzeit ist kein DNS-Eintrag nötig.',
-    nextSteps: 'Wie es weitergeht',
+    nextSteps: 'Nächster Schritt',
     howLong: 'Wie lange es dauert',
   },
 };

@@ -21,8 +21,8 @@ export const english: Language = {
     seconds: '{n} seconds',
     emptyName: '(leave empty)',
     alias: 'Some providers call this type ANAME. If your provider has neither, ask support for the addresses to use.',
-    noRecords: 'No DNS record is needed at present.',
-    nextSteps: 'What happens next',
+    noRecords: 'No DNS record is needed at the moment.',
+    nextSteps: 'Next step',
     howLong: 'How long it takes',
   },
 };

@@ -281,7 +281,7 @@ Name: docs
 Target: docs-acme.apps.example.net
 TTL: 3600 seconds
 
-What happens next: Create the records below at Cloudflare. If your provider adds example.com to names, enter only docs as the name.
+Next step: Create the records below at Cloudflare. If your provider adds example.com to names, enter only docs as the name.
 
 How long it takes: Saved records are usually found within a few minutes.
 `);
@@ -304,7 +304,7 @@ How long it takes: Saved records are usually found within a few minutes.
     );
     expect(text).toContain('Manche Anbieter nennen diesen Typ ANAME.');
     expect(text).toContain('Eintrag 2\nRecord type: TXT\nRecord name: _doorplate-challenge\nValue: token\n');
-    expect(instructions({...host, records: []}, {language: english})).toContain('No DNS record is needed at present.');
+    expect(instructions({...host, records: []}, {language: english})).toContain('No DNS record is needed at the moment.');
   });
 
   test.each([
@@ -314,7 +314,7 @@ How long it takes: Saved records are usually found within a few minutes.
     ['Cloudflare', english, 'TXT', ['Type', 'Name', 'Content', 'TTL']],
     ['Cloudflare', english, 'A', ['Type', 'Name', 'IPv4 address', 'TTL']],
     ['Namecheap', english, 'CNAME', ['Type', 'Host', 'Value', 'TTL']],
-    ['IONOS', english, 'CNAME', ['Type', 'Host name', 'Points to', 'TTL']],
+    ['IONOS', english, 'CNAME', ['Type', 'Hostname', 'Points to', 'TTL']],
     ['IONOS', german, 'TXT', ['Typ', 'Hostname', 'Wert', 'TTL']],
   ])("for %s ($#) have the provider's own words for a %s record", (provider, language, type, expected) => {
     const {labels} = formOf({type, name: 'docs'}, provider, language);

@@ -6,13 +6,13 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
   ProjectNotFound: {
     title: 'Projekt ist nicht bereit',
     body: 'Das Projekt dieser Domain gibt es nicht, oder es hat noch keine Adresse.',
-    next: 'Legen Sie das Projekt an, wenn es nicht vorhanden ist. Wenden Sie sich an den Support, wenn dies anhält.',
+    next: 'Legen Sie das Projekt an, falls es noch nicht existiert. Bleibt das so, wenden Sie sich an den Support.',
     howLong: 'Ein neues Projekt erhält seine Adresse meist innerhalb einer Minute.',
   },
   ProjectHasDomains: {
     title: 'Projekt hat bereits Domains',
     body: 'Ihr Projekt hat bereits eine Liste von Domains. Eine zweite Liste kann nicht verwendet werden.',
-    next: 'Fügen Sie {hostname} zu der Liste hinzu, die Ihr Projekt bereits hat.',
+    next: 'Fügen Sie {hostname} der Domainliste hinzu, die Ihr Projekt bereits hat.',
     howLong: takesEffectSoon,
   },
   ProjectLimitReached: {
@@ -65,7 +65,7 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
   HostnameLimitReached: {
     title: 'Höchstzahl der Domains erreicht',
     body:
-      'Ihr Tarif erlaubt [höchstens {limit} Domains je Projekt|weniger Domains je Projekt].' +
+      'Ihr Tarif erlaubt [höchstens {limit} Domains pro Projekt|weniger Domains pro Projekt].' +
       '[ {hostname} funktioniert bis {until}.]',
     next: 'Entfernen Sie eine andere Domain oder wechseln Sie in einen größeren Tarif.',
     howLong: takesEffectSoon,

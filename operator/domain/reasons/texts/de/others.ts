@@ -13,13 +13,13 @@ export const others: Record<keyof typeof otherReasons | 'Pending' | 'Other', Cus
   KeyExpired: {
     title: 'Schlüssel ist abgelaufen',
     body: 'Anfragen mit diesem Schlüssel werden abgelehnt.',
-    next: 'Erstellen Sie einen neuen Schlüssel, verwenden Sie ihn anstelle von diesem, und widerrufen Sie diesen.',
+    next: 'Erstellen Sie einen neuen Schlüssel, verwenden Sie ihn anstelle des alten und widerrufen Sie den alten.',
     howLong: '',
   },
   KeyBanned: {
     title: 'Schlüssel ist vorübergehend gesperrt',
     body: 'Anfragen mit diesem Schlüssel werden abgelehnt. Zu viele Anfragen wurden vor dem Ende der Wartezeit gesendet.',
-    next: 'Ändern Sie Ihr Programm so, dass es wartet, wenn eine Antwort dies verlangt.',
+    next: 'Ändern Sie Ihr Programm so, dass es wartet, wenn eine Antwort das verlangt.',
     howLong: 'Die Sperre endet automatisch.',
   },
   ServiceNotFound: {
@@ -54,14 +54,14 @@ export const others: Record<keyof typeof otherReasons | 'Pending' | 'Other', Cus
   },
   Pending: {
     title: 'Neu und noch nicht geprüft',
-    body: 'Dies wurde gerade angelegt. Die erste Prüfung folgt automatisch.',
+    body: 'Das wurde gerade angelegt. Die erste Prüfung folgt automatisch.',
     next: nothingToDo,
     howLong: 'Die erste Prüfung dauert meist weniger als eine Minute.',
   },
   Other: {
-    title: 'Zustand ist dieser Seite neu',
+    title: 'Zustand ist unbekannt',
     body: 'Diese Plattform meldet einen Zustand, den diese Seite noch nicht beschreibt.',
-    next: 'Laden Sie diese Seite neu. Wenden Sie sich an den Support, wenn dies anhält.',
+    next: 'Laden Sie diese Seite neu. Bleibt das so, wenden Sie sich an den Support.',
     howLong: '',
   },
 };

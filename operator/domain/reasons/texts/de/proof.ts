@@ -19,16 +19,16 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'DNS-Eintrag fehlt',
     body:
       '{hostname} hat nicht den DNS-Eintrag, der die Domain mit Ihrem Projekt verbindet.' +
-      '[ Der Eintrag wurde stattdessen bei {place} angelegt.]',
+      '[ Der Eintrag wurde stattdessen unter {place} angelegt.]',
     next:
       `${createRecords}[ Wenn Ihr Anbieter {zone} an Namen anhängt, geben Sie nur {name} als Namen ein.]` +
-      '[ Löschen Sie danach die falsch platzierte Kopie bei {place}.]',
+      '[ Löschen Sie danach den falsch angelegten Eintrag unter {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
-    title: 'DNS-Eintrag hat einen anderen Wert',
+    title: 'DNS-Eintrag hat einen falschen Wert',
     body:
-      'Der DNS-Eintrag von {hostname} hat einen anderen Wert[: {found}].' +
+      'Der DNS-Eintrag von {hostname} hat einen falschen Wert[: {found}].' +
       '[{cause=ZoneAppended} Ihr Anbieter hat {zone} an den Wert angehängt.][ Er stammt vom Eintrag {wildcard}.]',
     next: changeValue,
     howLong: foundSoon,
@@ -44,7 +44,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   ConflictingRecord: {
     title: 'DNS-Einträge widersprechen sich',
     body:
-      '[{hostname} führt durch den Eintrag {wildcard} zu einer anderen Adresse: {found}.|' +
+      '[{hostname} führt über den Eintrag {wildcard} zu einer anderen Adresse: {found}.|' +
       '{hostname} hat andere DNS-Einträge: {found}.|{hostname} hat andere DNS-Einträge, die zu einer anderen Adresse führen.]' +
       ' Besucher erreichen Ihr Projekt nicht.',
     next:
@@ -55,7 +55,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   CNAMENotPossible: {
     title: 'Andere Einträge sind im Weg',
     body: '{hostname} hat andere DNS-Einträge[ ({types})]. Der übliche Eintrag ist daneben nicht möglich.',
-    next: `[Löschen Sie {remove}. ]Behalten Sie die anderen Einträge. ${createRecords}`,
+    next: `[Löschen Sie {remove}. ]Lassen Sie die anderen Einträge bestehen. ${createRecords}`,
     howLong: foundSoon,
   },
   SynthesizedCNAME: {
@@ -65,22 +65,22 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       'Er bestätigt nicht, dass {hostname} Ihnen gehört.',
     next:
       'Bitten Sie Ihren DNS-Anbieter, ihn durch Einträge für einzelne Namen zu ersetzen. ' +
-      'Der Eintrag unten muss darunter sein.',
+      'Auch der Eintrag unten muss dabei sein.',
     howLong: foundSoon,
   },
   NameServersDisagree: {
-    title: 'DNS-Server sind nicht einig',
+    title: 'DNS-Server sind sich nicht einig',
     body:
       'Einige DNS-Server von {hostname} haben den richtigen Eintrag, andere nicht.' +
       '[ Auf diesen Servern fehlt er: {servers}.]',
-    next: 'Warten Sie einige Minuten. Wenn dies anhält, bitten Sie Ihren DNS-Anbieter, alle Server zu aktualisieren.',
-    howLong: 'Dies endet meist innerhalb weniger Minuten.',
+    next: 'Warten Sie einige Minuten. Bleibt das so, bitten Sie Ihren DNS-Anbieter, alle Server zu aktualisieren.',
+    howLong: 'Das dauert meist nur wenige Minuten.',
   },
   ProxiedOrFlattened: {
     title: 'DNS-Eintrag ist verdeckt',
     body:
-      '{hostname} führt[ durch den Eintrag {wildcard}] zu dieser Plattform. ' +
-      'Der Eintrag, der die Domain als Ihre bestätigt, ist im DNS nicht zu sehen.',
+      '{hostname} führt[ über den Eintrag {wildcard}] zu dieser Plattform. ' +
+      'Der Eintrag, der bestätigt, dass die Domain Ihnen gehört, ist im DNS nicht zu sehen.',
     next: `${createRecords} Wenn Ihr Anbieter einen Proxy hat, schalten Sie ihn für diesen Eintrag aus.`,
     howLong: foundSoon,
   },
@@ -88,7 +88,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     title: 'Domain liegt hinter einem anderen Dienst',
     body:
       '{hostname} liegt[ durch den Eintrag {wildcard}] hinter [{service}|einem anderen Dienst]. ' +
-      'Dieser Dienst verdeckt den Eintrag, der die Domain als Ihre bestätigt.',
+      'Dieser Dienst verdeckt den Eintrag, der bestätigt, dass die Domain Ihnen gehört.',
     next:
       `${createRecords} Wenn ein anderer Dienst davor bleibt, muss er sich über HTTPS mit uns verbinden ` +
       '(Cloudflare: Full (strict)).',
@@ -107,16 +107,16 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     howLong: foundSoon,
   },
   TXTMissing: {
-    title: 'Bestätigung fehlt',
+    title: 'Bestätigungseintrag fehlt',
     body:
-      '{hostname} führt zu dieser Plattform. Der TXT-Eintrag, der die Domain als Ihre bestätigt, fehlt.' +
-      '[ Er wurde stattdessen bei {place} angelegt.]',
-    next: `${createRecords}[ Löschen Sie danach die falsch platzierte Kopie bei {place}.]`,
+      '{hostname} führt zu dieser Plattform. Der TXT-Eintrag, der bestätigt, dass die Domain Ihnen gehört, fehlt.' +
+      '[ Er wurde stattdessen unter {place} angelegt.]',
+    next: `${createRecords}[ Löschen Sie danach den falsch angelegten Eintrag unter {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
-    title: 'Bestätigung ist falsch',
-    body: 'Der TXT-Eintrag, der {hostname} als Ihre Domain bestätigt, hat einen anderen Wert.',
+    title: 'Bestätigungseintrag ist falsch',
+    body: 'Der TXT-Eintrag, der bestätigt, dass {hostname} Ihnen gehört, hat einen falschen Wert.',
     next:
       '[{cause=Quoted}Entfernen Sie Anführungszeichen und Leerzeichen um den Wert des TXT-Eintrags.|' +
       'Korrigieren Sie den TXT-Eintrag bei {provider}.|Korrigieren Sie den TXT-Eintrag bei Ihrem DNS-Anbieter.] ' +
@@ -133,13 +133,13 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   AuthoritativeUnreachable: {
     title: 'DNS-Anbieter antwortet nicht',
     body: 'Die DNS-Server von {hostname} antworten nicht.[ Sie gehören zu {provider}.]',
-    next: 'Fragen Sie Ihren DNS-Anbieter, ob seine Server funktionieren. Wenn ja, wenden Sie sich an den Support.',
+    next: 'Fragen Sie Ihren DNS-Anbieter, ob seine DNS-Server funktionieren. Wenn ja, wenden Sie sich an den Support.',
     howLong: '',
   },
   AuthoritativeFailure: {
     title: 'DNS-Anbieter meldet einen Fehler',
     body: 'Die DNS-Server von {hostname} antworten mit einem Fehler.[ Sie gehören zu {provider}.]',
-    next: 'Bitten Sie Ihren DNS-Anbieter, das DNS dieser Domain zu korrigieren.',
+    next: 'Bitten Sie Ihren DNS-Anbieter, die DNS-Einstellungen dieser Domain zu korrigieren.',
     howLong: correctedSoon,
   },
   DNSSECBroken: {
@@ -151,13 +151,13 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     howLong: 'Eine Korrektur wirkt meist innerhalb eines Tages.',
   },
   ResolverFailure: {
-    title: 'DNS-Prüfung hat nicht funktioniert',
-    body: 'Diese Plattform konnte Ihre DNS-Einträge nicht fertig prüfen. Ihre Einträge können richtig sein.',
+    title: 'DNS-Prüfung ist fehlgeschlagen',
+    body: 'Diese Plattform konnte Ihre DNS-Einträge nicht vollständig prüfen. Ihre Einträge sind möglicherweise richtig.',
     next: contactSupport,
     howLong: '',
   },
   NoEdgeAddress: {
-    title: 'Plattform ist nicht bereit für die Prüfung',
+    title: 'Plattform ist noch nicht bereit für die Prüfung',
     body: 'Diese Plattform kennt ihre eigenen Adressen noch nicht und kann Ihre DNS-Einträge deshalb nicht prüfen.',
     next: contactSupport,
     howLong: '',

@@ -16,7 +16,7 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     howLong: '',
   },
   RenewalOverdue: {
-    title: 'Zertifikatserneuerung verspätet sich',
+    title: 'Erneuerung des Zertifikats verzögert sich',
     body: '{hostname} funktioniert, aber das Zertifikat wurde noch nicht erneuert.[ Das Zertifikat ist bis {expires} gültig.]',
     next: afterFailure,
     howLong: '',
@@ -30,18 +30,18 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
   CertificateLost: {
     title: 'Zertifikat wird ersetzt',
     body:
-      'Das Zertifikat von {hostname} ging verloren. Diese Plattform beschafft ein neues. ' +
+      'Das Zertifikat von {hostname} ist verloren gegangen. Diese Plattform beschafft ein neues. ' +
       'Bis dahin können Besucher eine Warnung sehen.',
     next: afterFailure,
-    howLong: 'Dies dauert meist einige Minuten.',
+    howLong: 'Das dauert meist einige Minuten.',
   },
   ServedUntilReplaced: {
-    title: 'Funktioniert bis zur Ablösung',
+    title: 'Funktioniert, bis sie ersetzt wird',
     body:
       '[{cause=Moved}{hostname} zieht in ein anderes Projekt Ihres Kontos um. ' +
       'Besucher erreichen dieses Projekt, bis der Umzug abgeschlossen ist.|' +
-      '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain {primary} aktiv ist.|' +
-      '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain aktiv ist.]',
+      '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain {primary} live ist.|' +
+      '{hostname} war Ihre Hauptdomain. Die Domain funktioniert, bis die neue Hauptdomain live ist.]',
     next:
       '[{cause=Moved}Folgen Sie den Schritten dieser Domain im anderen Projekt.|' +
       'Folgen Sie den Schritten der neuen Hauptdomain.]',
@@ -51,23 +51,23 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     title: 'Funktioniert, braucht aber eine Bestätigung',
     body:
       '{hostname} funktioniert, liegt aber jetzt hinter einem anderen Dienst. ' +
-      'Dieser verdeckt den Eintrag, der die Domain als Ihre bestätigt.',
+      'Dieser verdeckt den Eintrag, der bestätigt, dass die Domain Ihnen gehört.',
     next:
-      '[Geben Sie zuerst {hostname} eigene Einträge neben {wildcard}. Legen Sie danach den TXT-Eintrag unten an.|' +
+      '[Legen Sie zuerst eigene Einträge für {hostname} an, zusätzlich zu {wildcard}. Legen Sie danach den TXT-Eintrag unten an.|' +
       'Legen Sie den TXT-Eintrag unten bei {provider} an.|Legen Sie den TXT-Eintrag unten bei Ihrem DNS-Anbieter an.] ' +
       'Klicken Sie dann auf „Erneut prüfen“. ' +
       'Wenn Besucher „zu viele Weiterleitungen“ sehen, muss sich der Dienst über HTTPS mit uns verbinden (Cloudflare: Full (strict)).',
     howLong: 'Die Prüfung dauert meist weniger als eine Minute.',
   },
   HTTPSRecordElsewhere: {
-    title: 'Funktioniert, manche Browser gehen woandershin',
+    title: 'Funktioniert, führt manche Browser aber woandershin',
     body: '{hostname} funktioniert. Ein HTTPS-Eintrag führt manche Browser aber zu einer anderen Adresse.',
     next: 'Löschen Sie den HTTPS-Eintrag von {hostname} [bei {provider}|bei Ihrem DNS-Anbieter] und klicken Sie auf „Erneut prüfen“.',
     howLong: foundSoon,
   },
   DNSDrifted: {
-    title: 'DNS führt nicht mehr hierher',
-    body: 'Das DNS von {hostname} führt nicht mehr zu Ihrem Projekt.[ Besucher erreichen Ihr Projekt hier bis {until}.]',
+    title: 'Domain führt nicht mehr hierher',
+    body: 'Die DNS-Einträge von {hostname} führen nicht mehr zu Ihrem Projekt.[ Die Domain bleibt hier bis {until} verbunden.]',
     next: 'Stellen Sie die Einträge unten [bei {provider}|bei Ihrem DNS-Anbieter] wieder her.',
     howLong: foundSoon,
   },
@@ -105,6 +105,6 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     title: 'Domain wird verbunden',
     body: 'Diese Plattform wird gerade für {hostname} eingerichtet.',
     next: nothingToDo,
-    howLong: 'Dies dauert meist weniger als eine Minute.',
+    howLong: 'Das dauert meist weniger als eine Minute.',
   },
 };

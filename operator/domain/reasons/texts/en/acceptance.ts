@@ -41,8 +41,8 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
     howLong: takesEffectSoon,
   },
   PlanUpgradeRequired: {
-    title: 'Plan has no custom domains',
-    body: 'Your plan does not include domains of your own.[ {hostname} works until {until}.]',
+    title: 'Plan does not include your own domains',
+    body: 'Your plan does not include your own domains.[ {hostname} works until {until}.]',
     next: 'Upgrade your plan to use your own domains.',
     howLong: takesEffectSoon,
   },
@@ -65,11 +65,11 @@ export const acceptance: Record<keyof typeof acceptanceReasons, CustomerTexts> =
     howLong: takesEffectSoon,
   },
   TooManyWaiting: {
-    title: 'Too many domains wait',
+    title: 'Too many domains are waiting',
     body:
-      'Too many domains of your account wait for their DNS records.[ At most {limit} can wait at a time.] ' +
+      'Too many domains of your account are waiting for their DNS records.[ At most {limit} can wait at a time.] ' +
       'This domain follows automatically.',
-    next: 'Create the DNS records of your other domains that wait, or remove those domains.',
+    next: 'Create the DNS records of your other waiting domains, or remove those domains.',
     howLong: takesEffectSoon,
   },
 };

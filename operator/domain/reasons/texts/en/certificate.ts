@@ -7,11 +7,11 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     title: 'Certificate is not allowed',
     body:
       'The CAA records of [{place}|the domain] do not allow our certificate authority (CA). ' +
-      'Therefore {hostname} gets no certificate.',
+      'Therefore, {hostname} gets no certificate.',
     next:
       '[{waitingFor=Platform}You do not need to change anything. Contact support if this lasts.|' +
       'Add this CAA record to {place} at your DNS provider: {add}.|' +
-      'Remove the CAA record of {place} that forbids it, or ask your DNS provider to do so.|' +
+      'Remove the CAA record of {place} that forbids the certificate, or ask your DNS provider to do so.|' +
       'Ask support for the CAA record that you need, and create it at your DNS provider.]',
     howLong: `[{waitingFor=Platform}|${correctedSoon}]`,
   },
@@ -29,10 +29,10 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   Issuing: {
     title: 'Certificate is being issued',
     body:
-      'The DNS records are correct. [{cause=*}The last attempt to get a certificate failed. Another attempt follows.|' +
-      '{hostname} gets its certificate for secure connections.]',
+      '[{cause=*}The last attempt to get a certificate failed. Another attempt follows.|' +
+      'The DNS records are correct. {hostname} gets its certificate for secure connections.]',
     next:
-      `[{cause=Dns}Correct the DNS of {hostname} at your DNS provider.|` +
+      '[{cause=Dns}Correct the DNS settings of {hostname} at your DNS provider.|' +
       '{cause=Caa}Allow our certificate authority (CA) in the CAA records of {hostname}.|' +
       '{cause=Name}Remove {hostname} and connect another domain.|' +
       'You do not need to do anything.]',
@@ -40,7 +40,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   },
   IssuanceQueued: {
     title: 'Certificate is on the waiting list',
-    body: 'The DNS records are correct. Many certificates are requested at present, so {hostname} is on the waiting list.',
+    body: 'The DNS records are correct. Many certificates are requested at the moment, so {hostname} is on the waiting list.',
     next: nothingToDo,
     howLong: '[We expect to request the certificate by {endTime}.|The certificate is requested automatically.]',
   },
@@ -68,25 +68,25 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
   },
   WriteRefused: {
     title: 'Setup is not finished',
-    body: 'This platform cannot save the settings of the domain. Settings that were saved before stay.',
+    body: 'This platform cannot save the settings of the domain. Settings that were saved before remain.',
     next: contactSupport,
     howLong: 'A new attempt follows every minute.',
   },
   WriteFailed: {
     title: 'Setup is delayed',
-    body: 'This platform could not save the settings of the domain. Settings that were saved before stay.',
+    body: 'This platform could not save the settings of the domain. Settings that were saved before remain.',
     next: contactSupport,
     howLong: 'New attempts follow automatically.',
   },
   EdgeUnreachable: {
     title: 'Platform does not answer',
-    body: 'The certificate is ready, but this platform does not answer at all of its addresses.',
+    body: 'The certificate is ready, but this platform does not answer at every address.',
     next: contactSupport,
     howLong: '',
   },
   EdgeNotServing: {
     title: 'Domain does not work everywhere',
-    body: 'The certificate is ready, but this platform does not use it for the domain at all of its addresses.',
+    body: 'The certificate is ready, but this platform does not use it at every address yet.',
     next: contactSupport,
     howLong: 'This usually takes less than two minutes.',
   },
@@ -103,8 +103,8 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     howLong: 'The redirect usually starts within a minute after that.',
   },
   StatusTooLarge: {
-    title: 'Too much data',
-    body: 'Your list of domains has too much data, so this platform cannot show the state of each domain.',
+    title: 'List of domains is too large',
+    body: 'Your list of domains is too large, so this platform cannot show the state of each domain.',
     next: 'Remove domains that you do not need, or contact support.',
     howLong: takesEffectSoon,
   },

@@ -42,7 +42,7 @@ export const others: Record<keyof typeof otherReasons | 'Pending' | 'Other', Cus
   },
   Deployed: {
     title: 'Project is deployed',
-    body: 'Your project has had a successful deploy.',
+    body: 'Your project was deployed successfully.',
     next: nothingToDo,
     howLong: '',
   },
@@ -59,7 +59,7 @@ export const others: Record<keyof typeof otherReasons | 'Pending' | 'Other', Cus
     howLong: 'The first check usually takes less than a minute.',
   },
   Other: {
-    title: 'State is new to this page',
+    title: 'State is unknown',
     body: 'This platform reports a state that this page does not describe yet.',
     next: 'Reload this page. Contact support if this lasts.',
     howLong: '',

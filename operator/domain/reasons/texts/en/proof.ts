@@ -22,13 +22,13 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '[ The record was created at {place} instead.]',
     next:
       `${createRecords}[ If your provider adds {zone} to names, enter only {name} as the name.]` +
-      '[ Afterwards delete the misplaced copy at {place}.]',
+      '[ Afterwards, delete the misplaced record at {place}.]',
     howLong: foundSoon,
   },
   TargetMismatch: {
-    title: 'DNS record has another value',
+    title: 'DNS record has the wrong value',
     body:
-      'The DNS record of {hostname} has another value[: {found}].' +
+      'The DNS record of {hostname} has the wrong value[: {found}].' +
       '[{cause=ZoneAppended} Your provider has added {zone} to the value.][ It comes from the record {wildcard}.]',
     next: changeValue,
     howLong: foundSoon,
@@ -67,8 +67,8 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   NameServersDisagree: {
     title: 'DNS servers do not agree',
     body: 'Some DNS servers of {hostname} have the correct record, and others do not.[ These do not have it: {servers}.]',
-    next: 'Wait some minutes. If this lasts, ask your DNS provider to update all of its servers.',
-    howLong: 'This usually ends within minutes.',
+    next: 'Wait a few minutes. If this lasts, ask your DNS provider to update all of its servers.',
+    howLong: 'This usually takes a few minutes.',
   },
   ProxiedOrFlattened: {
     title: 'DNS record is hidden',
@@ -84,7 +84,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
       '{hostname} is behind [{service}|another service][ through the record {wildcard}]. ' +
       'This service hides the record that confirms that the domain is yours.',
     next:
-      `${createRecords} If another service stays in front, let it connect to us over HTTPS ` +
+      `${createRecords} If another service stays in front, set it to connect to us over HTTPS ` +
       '(Cloudflare: Full (strict)).',
     howLong: foundSoon,
   },
@@ -105,12 +105,12 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
     body:
       '{hostname} leads to this platform. The TXT record that confirms that the domain is yours is missing.' +
       '[ The TXT record was created at {place} instead.]',
-    next: `${createRecords}[ Afterwards delete the misplaced copy at {place}.]`,
+    next: `${createRecords}[ Afterwards, delete the misplaced record at {place}.]`,
     howLong: foundSoon,
   },
   TXTMismatch: {
     title: 'Confirmation record is wrong',
-    body: 'The TXT record that confirms that {hostname} is yours has another value.',
+    body: 'The TXT record that confirms that {hostname} is yours has the wrong value.',
     next:
       '[{cause=Quoted}Remove quotation marks and spaces around the value of the TXT record.|' +
       'Correct the TXT record at {provider}.|Correct the TXT record at your DNS provider.] ' +
@@ -127,25 +127,25 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   AuthoritativeUnreachable: {
     title: 'DNS provider does not answer',
     body: 'The DNS servers of {hostname} do not answer.[ They belong to {provider}.]',
-    next: 'Ask your DNS provider whether its servers work. If they do, contact support.',
+    next: 'Ask your DNS provider whether its DNS servers work. If they do, contact support.',
     howLong: '',
   },
   AuthoritativeFailure: {
     title: 'DNS provider reports an error',
     body: 'The DNS servers of {hostname} answer with an error.[ They belong to {provider}.]',
-    next: 'Ask your DNS provider to correct the DNS of this domain.',
+    next: 'Ask your DNS provider to correct the DNS settings of this domain.',
     howLong: correctedSoon,
   },
   DNSSECBroken: {
     title: 'DNS security is broken',
-    body: 'The security signatures (DNSSEC) of [{zone}|{hostname}] are not valid, so many networks refuse the domain.',
+    body: 'The security signatures (DNSSEC) of [{zone}|{hostname}] are not valid. Many networks therefore refuse the domain.',
     next:
       'Ask your DNS provider to correct DNSSEC for [{zone}|{hostname}]. ' +
       'A wrong DS record is removed or corrected where you registered the domain.',
     howLong: 'A correction usually takes effect within a day.',
   },
   ResolverFailure: {
-    title: 'DNS check did not work',
+    title: 'DNS check failed',
     body: 'This platform could not finish the check of your DNS records. Your records may be correct.',
     next: contactSupport,
     howLong: '',

@@ -46,9 +46,9 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     title: 'Works, but needs confirmation',
     body: '{hostname} works. It is behind another service now, which hides the record that confirms that the domain is yours.',
     next:
-      '[First give {hostname} records of its own beside {wildcard}. Then create the TXT record below.|' +
+      '[First create records for {hostname} itself, in addition to {wildcard}. Then create the TXT record below.|' +
       'Create the TXT record below at {provider}.|Create the TXT record below at your DNS provider.] Then press Re-verify. ' +
-      'If visitors see "too many redirects", let the other service connect to us over HTTPS (Cloudflare: Full (strict)).',
+      'If visitors see "too many redirects", set the other service to connect to us over HTTPS (Cloudflare: Full (strict)).',
     howLong: 'The check usually takes less than a minute.',
   },
   HTTPSRecordElsewhere: {
@@ -58,8 +58,8 @@ export const serving: Record<keyof typeof servingReasons, CustomerTexts> = {
     howLong: foundSoon,
   },
   DNSDrifted: {
-    title: 'DNS no longer leads here',
-    body: 'The DNS of {hostname} no longer leads to your project.[ Visitors reach your project here until {until}.]',
+    title: 'Domain no longer leads here',
+    body: 'The DNS records of {hostname} no longer lead to your project.[ The domain stays connected here until {until}.]',
     next: 'Restore the records below [at {provider}|at your DNS provider].',
     howLong: foundSoon,
   },

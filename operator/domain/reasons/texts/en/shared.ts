@@ -8,7 +8,7 @@ export const takesEffectSoon = 'The change usually takes effect within a minute.
 export const createRecords = 'Create the records below [at {provider}|at your DNS provider].';
 /** The next step after a failed attempt to get a certificate. */
 export const afterFailure =
-  '[{cause=Dns}Correct the DNS of {hostname} at your DNS provider, then press Re-verify.|' +
+  '[{cause=Dns}Correct the DNS settings of {hostname} at your DNS provider, then press Re-verify.|' +
   '{cause=Caa}Allow our certificate authority (CA) in the CAA records of {hostname}, then press Re-verify.|' +
   '{cause=Name}Remove {hostname} and connect another domain.|' +
   '{waitingFor=Customer}Check that the records below exist, then press Re-verify.|' +
