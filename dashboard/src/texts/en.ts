@@ -75,8 +75,7 @@ export const en = {
     'hostname-exists': 'Your project already has this domain.',
     'primary-has-redirects':
       'Other domains of the project depend on this one. Make another domain the main domain, or remove the other domains first.',
-    'managed-elsewhere':
-      'This is managed in a configuration outside this page. Change it there, or contact support.',
+    'managed-elsewhere': 'This is managed in a configuration outside this page. Change it there, or contact support.',
     'key-exists': 'You already have a different key with this name. Choose another name.',
     'rotation-under-way': 'This key was replaced a short time ago. Reload this page and try again.',
     'changed-meanwhile': 'Someone else changed this at the same time. This page now shows the change. Try again.',

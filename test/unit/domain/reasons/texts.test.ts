@@ -187,8 +187,8 @@ describe('A text for a customer', () => {
     const drifted = {...host, reason: 'DNSDrifted', servedUntil: '2026-11-29T06:00:00Z'};
     const shown = customerTexts(drifted, {language: german, timeZone: 'Europe/Berlin'});
     expect(shown.body).toBe(
-      'Das DNS von docs.example.com führt nicht mehr zu Ihrem Projekt. ' +
-        'Besucher erreichen Ihr Projekt hier bis 29. November 2026 um 07:00.',
+      'Die DNS-Einträge von docs.example.com führen nicht mehr zu Ihrem Projekt. ' +
+        'Die Domain bleibt hier bis 29. November 2026 um 07:00 verbunden.',
     );
     expect(shown).toMatchObject({language: 'de', parameters: {until: '2026-11-29T06:00:00Z'}});
     expect(customerTexts(drifted, {language: english, locale: 'en-GB'}).body).toContain(
@@ -304,7 +304,9 @@ How long it takes: Saved records are usually found within a few minutes.
     );
     expect(text).toContain('Manche Anbieter nennen diesen Typ ANAME.');
     expect(text).toContain('Eintrag 2\nRecord type: TXT\nRecord name: _doorplate-challenge\nValue: token\n');
-    expect(instructions({...host, records: []}, {language: english})).toContain('No DNS record is needed at the moment.');
+    expect(instructions({...host, records: []}, {language: english})).toContain(
+      'No DNS record is needed at the moment.',
+    );
   });
 
   test.each([
