@@ -45,7 +45,7 @@ export const accountKind = {
   rules: [
     {
       cel: 'self.metadata.name.size() <= 63',
-      message: 'the name of an Account may have at most 63 characters, because namespaces name it in a label',
+      message: 'the name of an Account has at most 63 characters, because namespaces name it in a label',
     },
   ],
   examples: ['spec: {planRef: {name: pro}, rateLimit: {requestsPerMinute: 5000, requestsPerDay: 1000000}}'],

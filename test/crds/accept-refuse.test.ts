@@ -251,7 +251,7 @@ test('An Account has a name that a label can hold, for namespaces to name it', a
   expect(good!.status).toBe(201);
   expect([refused!.status, refused!.body.message]).toEqual([
     422,
-    expect.stringContaining('the name of an Account may have at most 63 characters'),
+    expect.stringContaining('the name of an Account has at most 63 characters'),
   ]);
 });
 
@@ -265,7 +265,7 @@ test('An ApiKey has a name that fits into its token, and begins with observedGen
   expect([good!.status, good!.body.spec, good!.body.status]).toEqual([201, spec, {observedGeneration: -1}]);
   expect([refused!.status, refused!.body.message]).toEqual([
     422,
-    expect.stringContaining('the name of an ApiKey may have at most 63 characters'),
+    expect.stringContaining('the name of an ApiKey has at most 63 characters'),
   ]);
 });
 

@@ -305,9 +305,9 @@ describe('A tenant', () => {
     const {code, stdout} = await cli(tenant, 'why', 'Docs.Example.com');
     expect(code).toBe(4);
     expect(stdout).toBe(`docs.example.com (CustomDomain docs): RecordMissing (AwaitingVerification, for 10h)
-  Found    There is no record at the name.
+  Found    The hostname has no DNS record.
   Record   CNAME docs -> ${target} (TTL 3600) in the zone example.com
-  Needed   Create the CNAME record that the message names.
+  Needed   Create the records that the message names.
   Who      the customer
   Until    2026-01-08 00:00 UTC: automatic checks end then
   Message  docs.example.com has no record.

@@ -273,7 +273,7 @@ describe('kubectl doorplate key create', () => {
       1,
       '',
       expect.stringContaining(
-        'error: the cluster does not know that kind of doorplate.dev: Check that the chart doorplate-crds is installed',
+        'error: the cluster does not know that kind of doorplate.dev. Check that the chart doorplate-crds is installed',
       ),
     ]);
   });

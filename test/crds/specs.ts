@@ -461,7 +461,7 @@ const notAHash =
   'must be the SHA-256 of the whole token: 64 digits and lower-case letters a to f. Never write the token itself here';
 const notATime = 'must be a time in whole seconds with its zone, such as 2027-01-31T00:00:00Z (RFC 3339)';
 const notAScope =
-  'must be two words with a colon between them, such as domains:read: lower-case letters, digits and hyphens, at most 31 in a word';
+  'must be two words with a colon between them, such as domains:read. Each word has at most 31 lower-case letters, digits and hyphens';
 const needsEnd = 'the second hash is of the older token and needs an expireTime: list the newer token first';
 const apiKeyRow = (name: string, change: object, refusedAt?: string, message?: string): Row =>
   row(name, {hashes, scopes, ...change}, refusedAt, message);

@@ -341,7 +341,7 @@ test('A refusal of many repeated hostnames of the greatest length has no CEL sou
   const long = many(425, `.${Array(4).fill('a'.repeat(60)).join('.')}`);
   const redirects = [...long, ...long.slice(0, 75).map(({from}) => ({from: `${from}.`}))];
   const {status, message} = await apply('git', customDomains as Resource, 'many', {...base, redirects});
-  expect([status, message]).toEqual([422, expect.stringContaining('and 75 have, such as n0.')]);
+  expect([status, message]).toEqual([422, expect.stringContaining('but 75 have, such as n0.')]);
   expect(message).not.toMatch(/failed rule|self\./);
 });
 

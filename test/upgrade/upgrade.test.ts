@@ -144,16 +144,18 @@ const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
 /**
  * Removes the status fields that the previous release does not know: `zone`, `verifiedBy` and `details` of each hostname, and the numbers
- * `attachedHostnames` and `liveHostnames`.
+ * `attachedHostnames` and `liveHostnames`; and the messages, which a release may word in another way.
  */
 function withoutNewFields(status: unknown): unknown {
-  const {hosts} = (status ?? {}) as {hosts?: object[]};
+  const {hosts, conditions} = (status ?? {}) as {hosts?: object[]; conditions?: object[]};
+  const unworded = (each: object) => ({...each, message: undefined});
   const counts = {attachedHostnames: undefined, liveHostnames: undefined};
   return hosts
     ? {
         ...(status as object),
         ...counts,
-        hosts: hosts.map((host) => ({...host, zone: undefined, verifiedBy: undefined, details: undefined})),
+        conditions: conditions?.map(unworded),
+        hosts: hosts.map((host) => ({...unworded(host), zone: undefined, verifiedBy: undefined, details: undefined})),
       }
     : status;
 }
