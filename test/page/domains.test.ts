@@ -528,7 +528,7 @@ describe('The offered actions', () => {
     const page = await open('git');
     await world.api.domain('acme', 'git', {primary: 'git.example.com'}, 'argocd-controller');
     await world.say('acme', 'git', [{hostname: 'git.example.com', ...live}]);
-    await page.getByText('These domains are managed in a configuration outside of this page.').waitFor();
+    await page.getByText('These domains are managed in a configuration outside this page.').waitFor();
     // What is said of it may come after it.
     await card(page, 'git.example.com').getByRole('button', {name: 'Re-verify git.example.com'}).waitFor();
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([
@@ -587,7 +587,7 @@ describe('The offered actions', () => {
     await world.api.domain('small', 'docs', {primary, redirects: more.map((from) => ({from, status: 301 as const}))});
     await page
       .getByText(
-        'All 10 domains that the plan pro allows for a project are used. The plan business includes 50 domains for each project.',
+        'All 10 domains that the plan pro allows for each project are used. The plan business includes 50 domains for each project.',
       )
       .waitFor();
   });
@@ -638,7 +638,7 @@ describe('The offered actions', () => {
     expect((await answered).status()).toBe(412);
     await card(page, 'b.example.com')
       .getByRole('alert')
-      .getByText('Someone else has changed this at the same time.')
+      .getByText('Someone else changed this at the same time.')
       .waitFor();
     expect((await world.read('acme', 'raced'))?.spec.primary).toBe('a.example.com');
   });

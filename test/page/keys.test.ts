@@ -72,7 +72,7 @@ test('A key is created, shown once, rotated and revoked; a change of one that Gi
   );
   await page.getByRole('button', {name: 'Revoke git'}).click();
   await page.getByRole('dialog').getByRole('button', {name: 'Revoke'}).click();
-  await page.getByRole('alert').getByText('This is managed in a configuration outside of this page.').waitFor();
+  await page.getByRole('alert').getByText('This is managed in a configuration outside this page.').waitFor();
   await page.getByRole('dialog').getByRole('button', {name: 'Cancel'}).click();
   await expectAccessible(page, 'keys');
 });
