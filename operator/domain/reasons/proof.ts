@@ -48,8 +48,7 @@ export const proofReasons = {
   },
   SynthesizedCNAME: {
     means:
-      'The CNAME record is generated for every name below a DNAME record. Such a record is not created for this hostname, so it ' +
-      'does not verify it.',
+      'The CNAME record is generated for every name below a DNAME record. A generated record does not verify a hostname.',
     remedy:
       'Replace the DNAME record with records for single names, including the CNAME record that the message names.',
     waitingFor: 'Customer',

@@ -176,8 +176,8 @@ describe('Answers', () => {
     'X-Request-Id',
   ];
   test.each([
-    ['getDomains', '200', ['ETag']],
-    ['addHostname', '201', ['ETag', 'Location', 'Idempotency-Replayed']],
+    ['getDomains', '200', ['ETag', 'Content-Language']],
+    ['addHostname', '201', ['ETag', 'Location', 'Content-Language', 'Idempotency-Replayed']],
     ['removeHostname', '204', []],
     ['listProjects', '401', ['WWW-Authenticate']],
     ['listProjects', '429', ['Retry-After']],
