@@ -25,7 +25,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d( [+-]\d{4}| GMT)?/g, 'TIME'],
   [/\b[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}\b/g, 'TIME'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UID'],
-  [/\bdp_[A-Za-z0-9_-]+/g, 'TOKEN'],
+  [/\bdp_[A-Za-z0-9_.-]+/g, 'TOKEN'],
   [/\b(doorplate-[a-z]+=)[\w-]{16,}/g, '$1TOKEN'],
   [/^(retry|id): [\w-]+$/g, '$1: VALUE'],
   [/W\/"[\w-]+"/g, 'W/"ETAG"'],
