@@ -142,13 +142,14 @@ async function untouchable(): Promise<Record<string, unknown>> {
 
 const isForPlainHttp = (key: string): boolean => /^Ingress .*-http$/.test(key);
 
+const unworded = (each: object) => ({...each, message: undefined});
+
 /**
  * Removes the status fields that the previous release does not know: `zone`, `verifiedBy` and `details` of each hostname, and the numbers
  * `attachedHostnames` and `liveHostnames`; and the messages, which a release may word in another way.
  */
 function withoutNewFields(status: unknown): unknown {
   const {hosts, conditions} = (status ?? {}) as {hosts?: object[]; conditions?: object[]};
-  const unworded = (each: object) => ({...each, message: undefined});
   const counts = {attachedHostnames: undefined, liveHostnames: undefined};
   return hosts
     ? {
