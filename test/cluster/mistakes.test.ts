@@ -161,7 +161,7 @@ describe('whose a hostname is', () => {
         return text.includes('Remove it there') && text;
       }),
     ).toBe(
-      `${apex} has the right record, but it is attached already: to CustomDomain ${first.namespace}/both, of the same account. Remove it there, and Doorplate moves it here; or remove it here.`,
+      `${apex} has the right record, but it is attached already to CustomDomain ${first.namespace}/both of the same account. Remove it there, and Doorplate moves it here; or remove it here.`,
     );
     await kubectl(['delete', 'customdomain', '-n', second, 'both']);
     await kubectl(['delete', 'namespace', second, '--wait=false']);

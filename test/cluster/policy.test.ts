@@ -93,12 +93,12 @@ describe('who writes what', () => {
     [
       'a deletion',
       'a tenant can’t delete an Ingress by which a challenge is answered',
-      'only cert-manager deletes Ingress here, which answers the CA: cert-manager deletes it when the challenge is done. To remove the hostname',
+      'only cert-manager deletes Ingress here, because it answers the CA. cert-manager deletes it after the answer. To remove the hostname',
     ],
     [
       'a status',
       'a tenant can’t write the status of a CustomDomain',
-      'only its controller writes the status of CustomDomain here, because other programs trust it. Change the spec of the CustomDomain or Project instead',
+      'only its controller writes the status of CustomDomain here, because others trust it. Change the spec of the CustomDomain or Project instead',
     ],
     [
       'labels',
@@ -113,12 +113,12 @@ describe('who writes what', () => {
     [
       'an Account',
       'a tenant can’t give their Namespace to another Account',
-      'only the platform sets, changes or removes the label doorplate.dev/account, which names the account of its hostnames. Ask a user who may update Accounts',
+      'only the platform sets, changes or removes the label doorplate.dev/account, which names the owner of the hostnames. Ask a user who may update Accounts',
     ],
     [
       'a lifted ban',
       'a tenant can’t lift the ban of their ApiKey',
-      'only the platform sets the annotation doorplate.dev/lift-ban, which lifts the ban of an API key. The ban ends at the time in the status of the ApiKey',
+      'only the platform sets the annotation doorplate.dev/lift-ban, which lifts the ban of an API key. The ban ends by itself: see the status of the ApiKey',
     ],
     [
       'an exception',
