@@ -102,9 +102,9 @@ function shortened(output: string): string {
 /** Real outputs to be written: by page and by the line of their block. */
 const found = new Map<string, Map<number, string>>();
 
-/** A block of shell whose real output is not the documented one; undefined if it is, if the block is `silent`, or if outputs are written. */
+/** A block of shell whose real output is not the documented one; undefined if it is, if the block is `silent` or `varies`, or if outputs are written. */
 export function wrongOutput(page: Page, block: Block, real: string): string | undefined {
-  if (block.info.includes('silent')) return undefined;
+  if (block.info.includes('silent') || block.info.includes('varies')) return undefined;
   const documented = outputOf(page, block);
   if (documented !== undefined && isOutput(real, documented)) return undefined;
   if (!writes) return `${page.path}:${block.line} prints\n${real}\nand the page shows\n${documented ?? 'nothing'}`;

@@ -148,17 +148,16 @@ const unworded = (each: object) => ({...each, message: undefined});
  * Removes the status fields that the previous release does not know: `zone`, `verifiedBy` and `details` of each hostname, and the numbers
  * `attachedHostnames` and `liveHostnames`; and the messages, which a release may word in another way.
  */
-function withoutNewFields(status: unknown): unknown {
-  const {hosts, conditions} = (status ?? {}) as {hosts?: object[]; conditions?: object[]};
-  const counts = {attachedHostnames: undefined, liveHostnames: undefined};
-  return hosts
-    ? {
-        ...(status as object),
-        ...counts,
-        conditions: conditions?.map(unworded),
-        hosts: hosts.map((host) => ({...unworded(host), zone: undefined, verifiedBy: undefined, details: undefined})),
-      }
-    : status;
+function withoutNewFields(status: unknown): object | undefined {
+  if (typeof status !== 'object' || status === null) return undefined;
+  const {hosts, conditions} = status as {hosts?: object[]; conditions?: object[]};
+  return {
+    ...status,
+    attachedHostnames: undefined,
+    liveHostnames: undefined,
+    conditions: conditions?.map(unworded),
+    hosts: hosts?.map((host) => ({...unworded(host), zone: undefined, verifiedBy: undefined, details: undefined})),
+  };
 }
 
 const scaleCertManager = (replicas: number) =>
