@@ -112,6 +112,8 @@ test('Each command of README.md is run by make test, or docs/reference/support.m
   const shell = readPage('README.md').blocks.filter(({info}) => info[0] === 'sh');
   const commands = shell.flatMap(({text}) => text.split('\n').filter((line) => /^[a-z]/.test(line)));
   expect(commands.length).toBeGreaterThan(8);
+  // .ci/run runs it.
+  expect(commands).toContain('make test');
   expect(commands.filter((command) => !runners.some(([form]) => form.test(command)))).toEqual([]);
   for (const [, file, shown] of runners)
     expect([file, readFileSync(join(root, file), 'utf8')]).toEqual([file, expect.stringContaining(shown)]);
