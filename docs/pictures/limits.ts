@@ -4,7 +4,7 @@ const minutes = [0, 1, 2] as const;
 const [left, wide] = [120, 150];
 const at = (minute: number): number => left + minute * wide;
 
-/** A minute of a key that does not wait: what is admitted, and what is refused. */
+/** Admitted and refused requests of an impatient key within one minute. */
 const minute = (index: number): string =>
   [
     span(at(index) + 6, at(index) + 36, 56, '60', 'good'),

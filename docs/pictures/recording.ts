@@ -7,7 +7,7 @@ import {readFileSync} from 'node:fs';
 
 const columns = 104;
 const rows = 27;
-/** Steps of the demo that the recording has: up to the attempt of another tenant. */
+/** Number of recorded steps. The last one shows how another tenant claims the hostname. */
 const steps = 9;
 const [charWidth, lineHeight, left, top] = [7.83, 19, 16, 44];
 const [shortest, longest, beforeStep, atEnd] = [0.09, 1.1, 1.3, 6];
@@ -44,7 +44,7 @@ function runsOf(line: string): Run[] {
   return split.filter(({text}) => text !== '');
 }
 
-/** The lines of at most {@link columns} characters that a line becomes. They break at a space if there is one. Rows of tables are cut. */
+/** Breaks a line into lines of at most {@link columns} characters, preferably at spaces. Cuts rows of tables. */
 function wrap(runs: readonly Run[]): Run[][] {
   const [only] = runs;
   if (runs.length === 1 && /\S {3,}\S.* {3,}\S/.test(only!.text))

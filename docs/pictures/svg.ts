@@ -123,7 +123,7 @@ export function arrow(
   return `<path class="l${dashed ? ' h' : ''}" d="${path}"${heads}/>`;
 }
 
-/** The way around a corner: straight up to it, and a curve. */
+/** Draws a rounded corner: a straight line, then a curve. */
 function bend(from: Point, corner: Point, to: Point): string {
   const near = (end: Point): string => {
     const length = Math.hypot(end[0] - corner[0], end[1] - corner[1]);

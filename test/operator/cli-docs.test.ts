@@ -1,4 +1,4 @@
-/** docs/reference/kubectl-doorplate.md, as somebody follows it: each of its commands, verbatim, in their order, by the real kubectl. */
+/** Follows docs/reference/kubectl-doorplate.md with the real kubectl: runs each command verbatim and in order. */
 import {execFile} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';

@@ -126,7 +126,7 @@ test('docs/how-to/take-a-hostname-down.md stops a hostname at once, keeps it dow
 test('docs/how-to/end-a-customer.md downgrades, suspends, resumes and ends a customer', async () => {
   const acme = await served('acme', 'docs', ['docs.example.com', 'old.example.com']);
   const api = new Api(platform.server.credentials);
-  // The controller of namespaces is not here.
+  // No namespace controller runs in this test.
   const finalize = async (): Promise<void> => {
     await eventually(
       async () => (await platform.client.get(namespaces, 'acme'))?.metadata.deletionTimestamp !== undefined,

@@ -63,7 +63,7 @@ export function proseOf(markdown: string): string[] {
     .replaceAll(/^(\|.*|#.*|---.*|!\[.*)$/gm, '')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/<[^>]+>/g, '');
-  // Each item of a list is a paragraph of its own.
+  // List items count as separate paragraphs.
   return text.split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/).map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim());
 }
 

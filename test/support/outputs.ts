@@ -78,7 +78,7 @@ function json(text: string): unknown {
 const isLine = (real: string, documented: string): boolean =>
   documented.endsWith('...') ? real.startsWith(documented.slice(0, -3).trimEnd()) : real === documented;
 
-/** Whether an output is the documented one. A line `...` of the documented one stands for any lines. */
+/** Whether an output is the documented one. A documented line `...` matches any number of lines. */
 export function isOutput(real: string, documented: string): boolean {
   const object = json(documented);
   if (object !== undefined && typeof object === 'object') return has(json(real), object);

@@ -43,7 +43,7 @@ const words = parse(readFileSync(new URL('../../docs/words.yaml', import.meta.ur
 const forbidden = words.page.map(({word, instead}) => ({word: `${word}s?`, instead}));
 
 /**
- * The texts of the page that are its own: text nodes and labels, without code, and without the names in headings, definitions and links.
+ * The page's visible texts: text nodes and labels, without code, and without the names in headings, definitions and links.
  * A text of the page's elements, hidden ones too.
  */
 const ownTexts = `(() => {

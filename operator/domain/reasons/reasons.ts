@@ -1,5 +1,5 @@
 /**
- * All reasons that a status can have: each is one row of the table, with its texts for customers in English. docs/reference/reasons.md is
+ * The table of status reasons. Each reason is one row, with its texts for customers in English. docs/reference/reasons.md is
  * generated from these rows.
  */
 import type {HostDetails} from '../../api/custom-domain.ts';

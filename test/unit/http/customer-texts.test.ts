@@ -1,4 +1,4 @@
-/** The texts for customers in answers of the API: their language, and what they are made of. */
+/** Customers' texts in API answers: language negotiation, content, parameters. */
 import {afterAll, describe, expect, test} from '@jest/globals';
 import {fastify} from 'fastify';
 import {serializerCompiler, validatorCompiler} from 'fastify-type-provider-zod';

@@ -1,7 +1,7 @@
 import type {CustomerTexts} from '../reason.ts';
 import type {ReasonName} from '../table.ts';
 
-/** `Pending`: a project that has not been checked yet. `Other`: a reason that this release does not know. */
+/** `Pending`: a project before its first check. `Other`: a reason of another release. */
 export type TextId = ReasonName | 'Pending' | 'Other';
 
 /** Words around the records that a customer must create. */
