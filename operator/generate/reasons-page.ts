@@ -1,5 +1,6 @@
-/** `docs/reference/reasons.md` out of the one table of reasons. */
+/** `docs/reference/reasons.md` from the table of reasons and the English texts for customers. */
 import {type ReasonName, reasons} from '../domain/reasons/reasons.ts';
+import {english} from '../domain/reasons/texts/en.ts';
 import type {HealthRow} from '../domain/status/health.ts';
 import {healthRows} from '../domain/status/health.ts';
 import type {Reason} from '../domain/reasons/reason.ts';
@@ -59,7 +60,8 @@ below has its text in the line *On the page*. Values replace the names in braces
 or has other words. Each title is unique, so you can find the reason for the title that a customer reads to you.
 `;
 
-function textOfPage({customer: {title, body, next, howLong}}: Reason): string {
+function textOfPage(reason: ReasonName): string {
+  const {title, body, next, howLong} = english.texts[reason];
   return [`"${title}".`, ...[body, next, howLong].map(shownTemplate)].filter((part) => part !== '').join(' ');
 }
 
@@ -73,7 +75,7 @@ ${r.means}
 
 - What to do: ${r.remedy}
 - Waiting for: \`${r.waitingFor}\`. Kind: ${r.health}.
-- On the page: ${textOfPage(r)}
+- On the page: ${textOfPage(name as ReasonName)}
 `;
 
 /** The page, whole. */

@@ -1,5 +1,5 @@
 /** Whether a hostname may be attached, in the order in which it is checked. */
-import type {ReasonRow} from './reason.ts';
+import type {Reason} from './reason.ts';
 
 export const acceptanceReasons = {
   ProjectNotFound: {
@@ -80,4 +80,4 @@ export const acceptanceReasons = {
     waitingFor: 'Customer',
     health: 'stalled',
   },
-} as const satisfies Record<string, ReasonRow>;
+} as const satisfies Record<string, Reason>;

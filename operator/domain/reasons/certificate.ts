@@ -1,5 +1,5 @@
 /** From the proof to Live: the certificate, the objects in the cluster, the edge. */
-import type {ReasonRow} from './reason.ts';
+import type {Reason} from './reason.ts';
 
 export const certificateReasons = {
   CAABlocksIssuer: {
@@ -128,4 +128,4 @@ export const certificateReasons = {
     waitingFor: 'Customer',
     health: 'stalled',
   },
-} as const satisfies Record<string, ReasonRow>;
+} as const satisfies Record<string, Reason>;

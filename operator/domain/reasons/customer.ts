@@ -1,7 +1,7 @@
 /** The finished texts about a hostname, a project or an API key for a customer, in the customer's language and time zone. */
 import {type DescribedState, customerParameters, timeParameters} from './parameters.ts';
 import type {CustomerTexts} from './reason.ts';
-import type {ReasonName} from './table.ts';
+import type {ReasonName} from './reasons.ts';
 import {fill, type Parameters} from './template.ts';
 import type {Language} from './texts/language.ts';
 import {type Tone, tones} from './tones.ts';

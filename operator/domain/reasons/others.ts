@@ -1,5 +1,5 @@
 /** Accounts, API keys and Projects. */
-import type {ReasonRow} from './reason.ts';
+import type {Reason} from './reason.ts';
 
 export const otherReasons = {
   // Accounts.
@@ -63,4 +63,4 @@ export const otherReasons = {
     waitingFor: 'Nobody',
     health: 'done',
   },
-} as const satisfies Record<string, ReasonRow>;
+} as const satisfies Record<string, Reason>;

@@ -1,5 +1,5 @@
 /** Reasons about a hostname's DNS and its owner. */
-import type {ReasonRow} from './reason.ts';
+import type {Reason} from './reason.ts';
 
 export const proofReasons = {
   CheckPending: {
@@ -178,4 +178,4 @@ export const proofReasons = {
     waitingFor: 'Customer',
     health: 'stalled',
   },
-} as const satisfies Record<string, ReasonRow>;
+} as const satisfies Record<string, Reason>;

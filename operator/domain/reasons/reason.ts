@@ -17,7 +17,7 @@ export interface CustomerTexts {
 }
 
 /** A reason that a status may give: what it means, what to do, whose turn it is, and how tools that wait should take it. */
-export interface ReasonRow {
+export interface Reason {
   means: string;
   remedy: string;
   waitingFor: Party;
@@ -34,9 +34,4 @@ export interface ReasonRow {
   isNegativeAnswer?: true;
   /** The records that were seen may come of a wildcard. */
   mayBeWildcard?: true;
-}
-
-/** A row with the customer's texts in English. */
-export interface Reason extends ReasonRow {
-  customer: CustomerTexts;
 }

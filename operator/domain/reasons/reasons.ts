@@ -1,18 +1,20 @@
 /**
- * The table of status reasons. Each reason is one row, with its texts for customers in English. docs/reference/reasons.md is
- * generated from these rows.
+ * The table of status reasons. Each reason is one row. Its texts for customers are in texts/, which the decisions about a hostname do
+ * not import. docs/reference/reasons.md is generated from both.
  */
 import type {HostDetails} from '../../api/custom-domain.ts';
-import type {Reason, ReasonRow} from './reason.ts';
-import {type ReasonName, table} from './table.ts';
-import {english} from './texts/en.ts';
+import {acceptanceReasons} from './acceptance.ts';
+import {certificateReasons} from './certificate.ts';
+import {otherReasons} from './others.ts';
+import {proofReasons} from './proof.ts';
+import type {Reason} from './reason.ts';
+import {servingReasons} from './serving.ts';
 
-export type {ReasonName};
+const table = {...acceptanceReasons, ...proofReasons, ...certificateReasons, ...servingReasons, ...otherReasons};
 
-const rows = Object.entries<ReasonRow>(table);
-export const reasons = Object.fromEntries(
-  rows.map(([name, row]) => [name, {...row, customer: english.texts[name as ReasonName]}]),
-) as Readonly<Record<ReasonName, Reason>>;
+export type ReasonName = keyof typeof table;
+
+export const reasons: Readonly<Record<ReasonName, Reason>> = table;
 
 /** The row of a reason that was read from a status; undefined if another release wrote the reason. */
 export const reasonOf = (name: string): Reason | undefined =>

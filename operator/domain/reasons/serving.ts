@@ -1,5 +1,5 @@
 /** What is Live, or was; and what conditions say that have no reason of a hostname to show. */
-import type {ReasonRow} from './reason.ts';
+import type {Reason} from './reason.ts';
 
 export const servingReasons = {
   // Live.
@@ -120,4 +120,4 @@ export const servingReasons = {
     waitingFor: 'Nobody',
     health: 'pending',
   },
-} as const satisfies Record<string, ReasonRow>;
+} as const satisfies Record<string, Reason>;

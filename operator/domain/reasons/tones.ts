@@ -1,4 +1,4 @@
-import type {ReasonName} from './table.ts';
+import type {ReasonName} from './reasons.ts';
 
 export type Tone = 'bad' | 'wait';
 

@@ -1,5 +1,5 @@
 import type {CustomerTexts} from '../reason.ts';
-import type {ReasonName} from '../table.ts';
+import type {ReasonName} from '../reasons.ts';
 
 /** `Pending`: a project before its first check. `Other`: a reason of another release. */
 export type TextId = ReasonName | 'Pending' | 'Other';
