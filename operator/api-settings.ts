@@ -61,7 +61,7 @@ export const api = z
       .array(
         addresses.refine(
           (a) => !a.endsWith('/0'),
-          'must not be a network of all addresses, because every client could then forge its address',
+          'must not contain all addresses, because every client could then forge its address',
         ),
       )
       .default([]),

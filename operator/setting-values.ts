@@ -55,7 +55,7 @@ export const addresses = z.string().refine((text) => {
  */
 export const cdn = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9. -]{0,39}$/, 'must be a name such as Example CDN'),
-  networks: z.array(addresses.refine((a) => !a.endsWith('/0'), 'must not be a network of all addresses')).default([]),
+  networks: z.array(addresses.refine((a) => !a.endsWith('/0'), 'must not contain all addresses')).default([]),
   hosts: z.array(hostname).default([]),
 });
 

@@ -12,7 +12,7 @@ const state = z
     previousTokenExpires: time('End of the previous token of a key.').nullable().optional(),
     subject: z.string().nullable().optional().describe('User of a link or a session.'),
   })
-  .describe('The state before or after a change.')
+  .describe('State of the object before or after a change.')
   .meta({id: 'AuditState'})
   .nullable();
 

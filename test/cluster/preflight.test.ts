@@ -61,9 +61,11 @@ test('helm test passes where all is there, and its log has every question', asyn
 test('kubectl doorplate preflight runs the same checks and leaves no Pod behind', async () => {
   const printed = await sh(join(root, 'operator/cli/kubectl-doorplate'), ['preflight']);
   expect(outcomes(printed)).toEqual(each('ok'));
-  const left = await kubectl(['-n', 'doorplate-system', 'get', 'pods', '-o', 'name']);
-  // The name of the Pod of helm test, which stays, ends with eight digits.
-  expect(left).not.toMatch(/pod\/doorplate-preflight-[0-9a-f]{6}$/m);
+  // The name of the Pod of helm test, which stays, ends with eight digits. A Pod is gone once the kubelet has confirmed its deletion.
+  await eventually('the Pod is gone', async () => {
+    const left = await kubectl(['-n', 'doorplate-system', 'get', 'pods', '-o', 'name']);
+    return !/pod\/doorplate-preflight-[0-9a-f]{6}$/m.test(left);
+  });
 });
 
 test('where nothing is as it should be, each question fails, and says what to set', async () => {

@@ -748,7 +748,7 @@ describe('Negative caching', () => {
       zone: {name: 'customer.test', nameServers: ['ns1.test']},
       oldAnswerSeconds: 900,
       message:
-        'early.customer.test has the right record at its own servers; most resolvers do not see it yet. No action is needed.',
+        'early.customer.test has the right record at its own servers; most resolvers still give older answers. No action is needed.',
     });
     const at = Date.parse('2026-03-01T14:17:00Z');
     const message = messageAt(verdict as Exclude<Verdict, {kind: 'Proven'}>, at);

@@ -553,12 +553,12 @@ describe('A bad value', () => {
     [
       'everybody for a proxy',
       {api: {trustedProxies: ['10.0.0.1', '0.0.0.0/0']}},
-      'api.trustedProxies.1: must not be a network of all addresses',
+      'api.trustedProxies.1: must not contain all addresses',
     ],
     [
       'everybody with IPv6 for a proxy',
       {api: {trustedProxies: ['::/0']}},
-      'api.trustedProxies.0: must not be a network of all addresses',
+      'api.trustedProxies.0: must not contain all addresses',
     ],
     [
       'fewer in a day than in a minute',

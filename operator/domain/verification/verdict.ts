@@ -267,7 +267,7 @@ export function judgeBoth(
     observed: [],
     ...place,
     ...(seconds !== undefined && {oldAnswerSeconds: seconds}),
-    message: `${name} has the right record at its own servers; most resolvers do not see it yet. No action is needed.`,
+    message: `${name} has the right record at its own servers; most resolvers still give older answers. No action is needed.`,
   };
 }
 

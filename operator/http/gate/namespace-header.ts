@@ -23,7 +23,7 @@ export const namespaceParameter = {
 export function namespaceOf({headers}: FastifyRequest): string | undefined {
   const parsed = namespaceSchema.optional().safeParse(headers[namespaceHeader]);
   if (parsed.success) return parsed.data;
-  throw invalid('must be the name of a namespace');
+  throw invalid('must name a namespace');
 }
 
 /** The namespace that a ServiceAccount's request names. Throws `invalid-input` where it names none. */

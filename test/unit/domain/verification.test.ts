@@ -299,7 +299,7 @@ describe('The recursive resolvers', () => {
     reason: 'PropagationPending',
     state: 'Found',
     observed: [],
-    message: `${name} has the right record at its own servers; most resolvers do not see it yet. No action is needed.`,
+    message: `${name} has the right record at its own servers; most resolvers still give older answers. No action is needed.`,
   };
 
   const rows: [string, Finding[], object][] = [

@@ -495,7 +495,7 @@ describe('Resolvers', () => {
       observed: [],
       apex: true,
       message:
-        'example.com has the right record at its own servers; most resolvers do not see it yet. No action is needed.',
+        'example.com has the right record at its own servers; most resolvers still give older answers. No action is needed.',
     });
     expect([denies(missing), denies(old)]).toEqual([false, false]);
   });

@@ -35,7 +35,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
       '[{cause=Dns}Correct the DNS settings of {hostname} at your DNS provider.|' +
       '{cause=Caa}Allow our certificate authority (CA) in the CAA records of {hostname}.|' +
       '{cause=Name}Remove {hostname} and connect another domain.|' +
-      'You do not need to do anything.]',
+      `${nothingToDo}]`,
     howLong: '[{cause=*}A new attempt can take an hour or longer.|This usually takes a few minutes.]',
   },
   IssuanceQueued: {
@@ -49,9 +49,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     body:
       '[{cause=Failures}Too many attempts to get a certificate for {hostname} have failed.|' +
       'The certificate authority (CA) has issued as many certificates for {hostname} and related names as it allows.]',
-    next:
-      '[{cause=Failures}Check that the records below exist. Contact support if they do.|' +
-      'You do not need to do anything.]',
+    next: '[{cause=Failures}Check that the records below exist. Contact support if they do.|' + `${nothingToDo}]`,
     howLong: '[The next attempt follows after {endTime}.|The next attempt follows automatically.]',
   },
   IssuanceStalled: {

@@ -66,7 +66,7 @@ export const proof: Record<keyof typeof proofReasons, CustomerTexts> = {
   },
   NameServersDisagree: {
     title: 'DNS servers do not agree',
-    body: 'Some DNS servers of {hostname} have the correct record, and others do not.[ These do not have it: {servers}.]',
+    body: 'Only some DNS servers of {hostname} have the correct record.[ These DNS servers lack the record: {servers}.]',
     next: 'Wait a few minutes. If this lasts, ask your DNS provider to update all of its servers.',
     howLong: 'This usually takes a few minutes.',
   },

@@ -1,5 +1,5 @@
 /** Texts that several reasons share. */
-export const nothingToDo = 'You do not need to do anything.';
+export const nothingToDo = 'No action is needed.';
 export const contactSupport = 'You do not need to change anything. Contact support if this lasts.';
 export const foundSoon =
   'Saved records are usually found within a few minutes.[ Some networks can see the old records until {endTime}.]';
@@ -12,5 +12,5 @@ export const afterFailure =
   '{cause=Caa}Allow our certificate authority (CA) in the CAA records of {hostname}, then press Re-verify.|' +
   '{cause=Name}Remove {hostname} and connect another domain.|' +
   '{waitingFor=Customer}Check that the records below exist, then press Re-verify.|' +
-  '{waitingFor=CertificateAuthority}You do not need to do anything. Contact support if this lasts.|' +
+  '{waitingFor=CertificateAuthority}No action is needed. Contact support if this lasts.|' +
   'Contact support. You do not need to change anything.]';
