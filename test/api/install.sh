@@ -10,4 +10,4 @@ missing() {
   [ -z "$out" ] || { echo "$out"; return 1; }
 }
 packages=$(missing) || install_packages "$packages" missing
-need_go # builds the sample in Go of docs/reference/api-limits.md
+need_go # builds the programs in Go that pages show

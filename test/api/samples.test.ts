@@ -1,27 +1,22 @@
 /** The clients that docs/reference/api-limits.md shows: each runs against the API until its account has requests again. */
 import {execFile} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {rmSync} from 'node:fs';
 import {setTimeout as wait} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {ApiWorld} from '../support/api-role.ts';
 import {withMinuteToCome} from '../support/fresh-minute.ts';
 import {readPage} from '../support/pages.ts';
+import {writePrograms} from '../support/programs.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'doorplate-samples-'));
 /** How long a program may take to send its first request: processors of CI are busy. */
 const startsWithinSeconds = 10;
 let world: ApiWorld;
+let folder: string;
 beforeAll(async () => {
-  for (const {info, text} of readPage('docs/reference/api-limits.md').blocks)
-    if (info[1]?.startsWith('client.')) writeFileSync(join(folder, info[1]), `${text}\n`);
-  [world] = await Promise.all([
-    ApiWorld.start(),
-    run('go', ['build', '-o', 'client', 'client.go'], {cwd: folder, env: {...process.env, GO111MODULE: 'off'}}),
-  ]);
+  folder = await writePrograms(readPage('docs/reference/api-limits.md'));
+  world = await ApiWorld.start();
 });
 afterAll(async () => {
   await world?.stop();
