@@ -49,7 +49,7 @@ export const certificate: Record<keyof typeof certificateReasons, CustomerTexts>
     body:
       '[{cause=Failures}Too many attempts to get a certificate for {hostname} have failed.|' +
       'The certificate authority (CA) has issued as many certificates for {hostname} and related names as it allows.]',
-    next: '[{cause=Failures}Check that the records below exist. Contact support if they do.|' + `${nothingToDo}]`,
+    next: `[{cause=Failures}Check that the records below exist. Contact support if they do.|${nothingToDo}]`,
     howLong: '[The next attempt follows after {endTime}.|The next attempt follows automatically.]',
   },
   IssuanceStalled: {
