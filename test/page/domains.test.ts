@@ -332,7 +332,7 @@ describe('A domain', () => {
     expect(told).toEqual([
       [
         'Visitors who open example.org get an error as soon as you remove it.',
-        'We reserve the domain for you for a while. You can add it again without a new check if its DNS records stay as they are.',
+        'We reserve the domain for your account for a while. You can add it again without a new check if its DNS records stay as they are.',
         'Afterwards, delete this DNS record at your DNS provider:',
       ],
       ['Visitors who open drifted.example.org get an error as soon as you remove it.', notKept],

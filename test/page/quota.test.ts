@@ -55,7 +55,7 @@ test('The page that has used up its own requests of a minute says so at each act
       .waitFor({timeout: 15_000})
       .catch(() => {});
     expect(await said.textContent()).toBe(
-      'Too many requests this minute. This page may be out of date until the next minute.',
+      'Too many requests this minute. This page may show old data until the next minute.',
     );
   });
   await expectAccessible(page, 'over-the-page-quota', {folded: true});

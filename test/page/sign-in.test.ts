@@ -197,7 +197,7 @@ describe('A link that fails', () => {
     });
     await followLink(page, await world.link('acme'));
     await expectSeen(
-      page.getByRole('alert').getByText('This is not available at the moment. This page tries again automatically.'),
+      page.getByRole('alert').getByText('The service is currently unavailable. This page tries again automatically.'),
     );
     await expectAccessible(page, 'link-tried-again');
     isAway = false;
@@ -288,7 +288,7 @@ test('Signing out that fails says so, and works when it is tried again', async (
     }),
   );
   await page.getByRole('button', {name: 'Sign out'}).click();
-  await expectSeen(page.getByRole('alert').getByText('This is not available at the moment. Try again.'));
+  await expectSeen(page.getByRole('alert').getByText('The service is currently unavailable. Try again.'));
   await expectAccessible(page, 'not-signed-out');
   await page.unrouteAll();
   await page.getByRole('button', {name: 'Sign out'}).click();

@@ -95,12 +95,12 @@ export const de: Texts = {
     'internal-error':
       'Bei uns ist ein Fehler aufgetreten. Versuchen Sie es später erneut oder wenden Sie sich an den Support.',
     'kubernetes-failed': 'Bei uns ist ein Fehler aufgetreten.',
-    unavailable: 'Das ist im Moment nicht verfügbar.',
+    unavailable: 'Der Dienst ist zurzeit nicht verfügbar.',
   },
   hostnameRules: [
     'Geben Sie eine Domain wie docs.example.com ein: Buchstaben, Ziffern und Bindestriche zwischen Punkten. Ohne https://, Pfade, Leerzeichen, Unterstriche und *.',
     'Der Teil zwischen zwei Punkten darf höchstens 63 Zeichen haben.',
-    'Eine Domain darf höchstens 253 Zeichen haben.',
+    'Geben Sie eine Domain mit höchstens 253 Zeichen ein.',
     'Geben Sie eine Domain ein, keine IP-Adresse.',
     'Domains, die auf localhost, local, arpa oder onion enden, funktionieren im Internet nicht.',
   ],
@@ -188,7 +188,7 @@ export const de: Texts = {
     title: (domain) => `${domain} entfernen?`,
     stops: (domain) => `Wer ${domain} öffnet, erhält eine Fehlermeldung, sobald Sie die Domain entfernen.`,
     notLive: (domain) => `${domain} ist nicht live. Besucher sind deshalb nicht betroffen.`,
-    kept: 'Die Domain bleibt eine Weile für Sie reserviert. Sie können sie ohne neue Prüfung wieder hinzufügen, wenn ihre DNS-Einträge unverändert bleiben.',
+    kept: 'Wir reservieren die Domain eine Weile für Ihr Konto. Sie können sie ohne neue Prüfung wieder hinzufügen, wenn ihre DNS-Einträge unverändert bleiben.',
     notKept: 'Um sie später wieder hinzuzufügen, müssen Sie sie erneut mit DNS-Einträgen bestätigen.',
     records: (n, place) =>
       plural(n, {
@@ -232,7 +232,7 @@ export const de: Texts = {
     missing: 'Dieses Projekt gibt es nicht',
     toProjects: 'Zu Ihren Projekten',
     managed:
-      'Diese Domains werden in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie sie dort oder wenden Sie sich an den Support. Prüfen können Sie sie auch hier.',
+      'Diese Domains werden in einer Konfiguration außerhalb dieser Seite verwaltet. Ändern Sie sie dort oder wenden Sie sich an den Support. Die Schaltfläche „Prüfen“ funktioniert auch hier.',
     viewOnly:
       'Sie können diese Domains ansehen, aber nicht ändern. Ihr Link oder API-Schlüssel erlaubt keine Änderungen.',
     notDeployed:
@@ -312,8 +312,8 @@ export const de: Texts = {
     asOther: 'Als jemand anderes anmelden?',
     to: (account) => `Bei ${account} anmelden?`,
     lead: 'Fahren Sie nur fort, wenn das Ihr Konto ist. Sonst erhält sein Inhaber die Domains, die Sie hinzufügen.',
-    next: 'Sie melden sich an bei',
-    current: 'Sie sind angemeldet bei',
+    next: 'Neue Anmeldung',
+    current: 'Aktuelle Anmeldung',
     noUser: 'nicht genannt',
     stay: (account) => `Bei ${account} bleiben`,
     does: (account) => `Bei ${account} anmelden`,
@@ -330,7 +330,7 @@ export const de: Texts = {
     noDomains: 'Dieser Tarif enthält keine eigenen Domains.',
     requests: 'Anfragen an die API',
     shared:
-      'Alle Schlüssel des Kontos teilen sich diese Anfragen. Diese Seite verbraucht sie erst nach 60 eigenen Anfragen pro Minute oder 500 pro Tag.',
+      'Alle Schlüssel des Kontos teilen sich diese Anfragen. Diese Seite verbraucht zuerst 60 eigene Anfragen pro Minute, höchstens 500 pro Tag.',
     minute: 'Diese Minute',
     day: 'Heute (UTC)',
     again: (time) => `Beginnt neu: ${time}`,

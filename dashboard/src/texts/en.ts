@@ -40,9 +40,9 @@ export const en = {
     failed: 'Not copied. The text is selected now. Copy it by hand.',
   },
   connection: {
-    offline: 'You are offline. This page may be out of date. It updates automatically when you are online again.',
-    lost: 'The connection was lost. This page may be out of date. Connecting again …',
-    overQuota: 'Too many requests this minute. This page may be out of date until the next minute.',
+    offline: 'You are offline. This page may show old data. It updates automatically when you are online again.',
+    lost: 'The connection was lost. This page may show old data. Connecting again …',
+    overQuota: 'Too many requests this minute. This page may show old data until the next minute.',
   },
   failure: {
     title: 'Load this page again',
@@ -67,7 +67,7 @@ export const en = {
     'session-ended':
       'You are signed out. Your session has ended, or the API key that you signed in with was revoked, has expired or is blocked.',
     'cross-site': 'This request came from another page. Reload this page and try again.',
-    'account-missing': 'You do not belong to an account yet. Contact support.',
+    'account-missing': 'You have no account yet. Contact support.',
     'scope-missing': 'Your link or API key does not allow this.',
     'exceeds-caller': 'You can create and change only keys with permissions that you have yourself.',
     'quota-reached': 'You have reached the limit. Delete one that you do not need, or contact support.',
@@ -86,13 +86,13 @@ export const en = {
     'request-timeout': 'The request took too long. Try again.',
     'internal-error': 'Something went wrong on our side. Try again later, or contact support.',
     'kubernetes-failed': 'Something went wrong on our side.',
-    unavailable: 'This is not available at the moment.',
+    unavailable: 'The service is currently unavailable.',
   },
   /** In the order of `hostnameRules` (operator/api/hostname-rules.ts). */
   hostnameRules: [
     'Enter a domain such as docs.example.com: letters, digits and hyphens between dots. Leave out https://, paths, spaces, underscores and *.',
     'The part between two dots can have at most 63 characters.',
-    'A domain can have at most 253 characters.',
+    'Enter a domain with at most 253 characters.',
     'Enter a domain, not an IP address.',
     'Domains that end in localhost, local, arpa or onion do not work on the internet.',
   ],
@@ -179,7 +179,7 @@ export const en = {
     title: (domain: string) => `Remove ${domain}?`,
     stops: (domain: string) => `Visitors who open ${domain} get an error as soon as you remove it.`,
     notLive: (domain: string) => `${domain} is not live, so no visitors are affected.`,
-    kept: 'We reserve the domain for you for a while. You can add it again without a new check if its DNS records stay as they are.',
+    kept: 'We reserve the domain for your account for a while. You can add it again without a new check if its DNS records stay as they are.',
     notKept: 'To add it again later, you must confirm it with DNS records again.',
     records: (n: number, place: string) =>
       plural(n, {
@@ -223,7 +223,7 @@ export const en = {
     missing: 'This project does not exist',
     toProjects: 'Go to your projects',
     managed:
-      'These domains are managed in a configuration outside this page. Change them there, or contact support. You can still verify them here.',
+      'These domains are managed in a configuration outside this page. Change them there, or contact support. The Verify button still works here.',
     viewOnly: 'You can view these domains, but you cannot change them. Your link or API key does not allow changes.',
     notDeployed: 'You can connect your own domains after the first successful deploy of this project.',
     empty: 'No domain yet',
@@ -301,8 +301,8 @@ export const en = {
     asOther: 'Sign in as someone else?',
     to: (account: string) => `Sign in to ${account}?`,
     lead: 'Continue only if this is your account. Otherwise, its owner gets the domains that you add.',
-    next: 'You are about to sign in to',
-    current: 'You are signed in to',
+    next: 'New sign-in',
+    current: 'Current sign-in',
     noUser: 'not named',
     stay: (account: string) => `Stay in ${account}`,
     does: (account: string) => `Sign in to ${account}`,
@@ -319,7 +319,7 @@ export const en = {
     noDomains: 'This plan does not include your own domains.',
     requests: 'Requests to the API',
     shared:
-      'All keys of the account share these requests. This page uses them only after 60 requests of its own in a minute, or 500 in a day.',
+      'All keys of the account share these requests. This page first uses 60 requests of its own per minute, at most 500 per day.',
     minute: 'This minute',
     day: 'Today (UTC)',
     again: (time: string) => `Starts again at ${time}`,
