@@ -48,19 +48,22 @@ export interface Unconfirmed {
   next: SignedIn;
 }
 
-type Body = {type: string; detail: string} & Partial<Unconfirmed>;
+type Body = {type: string; detail: string; cause?: string} & Partial<Unconfirmed>;
 
 /** The server has answered with an error (RFC 9457). The message is the server's own. */
 export class Refused extends Error {
   readonly status: number;
   /** The last part of its `type`. */
   readonly problem: string;
+  /** The exact cause, if the server names one: operator/http/causes.ts. */
+  override readonly cause: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly unconfirmed: Unconfirmed | undefined;
 
-  constructor(status: number, {type, detail, current = null, next}: Body, retryAfter: string | null) {
+  constructor(status: number, {type, detail, cause, current = null, next}: Body, retryAfter: string | null) {
     super(detail);
     this.status = status;
+    this.cause = cause;
     this.problem = type.slice(type.lastIndexOf('/') + 1);
     this.retryAfterSeconds = secondsToWait(retryAfter);
     this.unconfirmed = this.problem === 'confirmation-needed' && next ? {current, next} : undefined;

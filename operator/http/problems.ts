@@ -3,6 +3,7 @@
  * it. docs/reference/errors.md is generated from this table (`make crds`).
  */
 import {z} from 'zod';
+import {listOfCauses} from './causes.ts';
 
 /** Path of the pages about problems. */
 export const helpPath = '/problems/';
@@ -59,7 +60,7 @@ const table = {
     status: 401,
     title: 'The session has ended',
     means:
-      'The time of the session is over, or the user signed out. Or its API key was revoked, has expired, lost a scope or is banned.',
+      'The session has expired, or was ended: by sign-out, by the API, or with its API key or namespace. `cause` names the case.',
     remedy: 'Sign in again.',
   },
   'cross-site': {
@@ -214,7 +215,9 @@ const table = {
   refused: {
     status: 422,
     title: 'The platform refuses the request',
-    means: 'The rules for hostnames or for keys do not allow it. `detail` is the message of the rule.',
+    means:
+      'The rules for hostnames or for keys do not allow it. `detail` is the message of the rule. `cause` is absent ' +
+      'if the rule is an admission policy of the platform.',
     remedy: 'Follow `detail`.',
   },
   'rate-limited': {
@@ -302,6 +305,7 @@ export const problemSchema = z
     current: signedInSchema.nullable().optional().describe('The session of the browser. Null: none.'),
     next: signedInSchema.optional().describe('The session of the link or the key.'),
     manager: z.string().optional().describe('The other manager of the object, in words for people.'),
+    cause: z.string().optional().describe(`The exact cause, for your own texts: ${listOfCauses}.`),
   })
   .describe('An error (RFC 9457).')
   .meta({id: 'Problem'});

@@ -253,7 +253,7 @@ function addRoutes(
     store,
     writer: new DomainWriter({client, store, domains: caches.domains}),
     settled: (domain) => settling.wait(domain, settleWithinMs),
-    notAllowed: (written) => acceptHostname(written, config.policy)?.message,
+    notAllowed: (written) => acceptHostname(written, config.policy),
     refusal: (attempt, hostname) => refusalOf(attempt, hostname, config.policy),
     now: () => new Date(now()),
     audit,

@@ -440,7 +440,7 @@ describe('Domains', () => {
     await eventually('the API knows it', async () => (await ask('/tried/domains')).body.domains.primary !== null);
     expect(await tried('more.example.com')).toMatchObject({status: 200, body: {role: 'RedirectSource'}});
     expect((await tried('TRIED.example.com')).status).toBe(409);
-    expect((await tried('co.uk')).status).toBe(422);
+    expect(await tried('co.uk')).toMatchObject({status: 422, body: {cause: 'PublicSuffix'}});
     expect(
       (await ask('/tried/domains?dryRun=perhaps', {method: 'POST', body: {hostname: 'x.example.com'}})).status,
     ).toBe(400);
@@ -469,6 +469,7 @@ describe('Domains', () => {
     await project('joined');
     const {status, body} = await ask('/joined/domains', {method: 'POST', body: {hostname: '👨‍👩‍👧.example'}});
     expect([status, body.type]).toEqual([400, 'https://doorplate.dev/problems/invalid-input']);
+    expect(body.cause).toBe('JoinedEmoji');
     expect(body.detail).toMatch(/joined emoji have no ASCII form \(UTS #46\), so choose another hostname$/);
   });
 

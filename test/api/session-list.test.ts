@@ -105,6 +105,7 @@ describe('Ending sessions', () => {
     expect(await isIn(ended)).toBe(true);
     expect((await world.ask(`/v1/sessions/${id}`, {key, method: 'DELETE'})).status).toBe(204);
     expect([await isIn(ended), await isIn(stays)]).toEqual([false, true]);
+    expect((await withCookie('/session', ended)).body).toMatchObject({cause: 'Ended'});
     expect((await streamed).status).toBe(200);
     expect((await world.ask(`/v1/sessions/${id}`, {key, method: 'DELETE'})).status).toBe(404);
   });

@@ -402,8 +402,10 @@ describe('A domain', () => {
     ['192.0.2.1', 'not an IP address'],
     ['https://docs.example.com', 'Leave out https://'],
     ['docs', 'Enter a domain such as'],
-    ['co.uk', 'under which many people have domains'],
-    ['x.apps.platform.test', 'It belongs to this platform'],
+    ['co.uk', 'Many people register their domains under this name. Enter your own domain.'],
+    ['x.apps.platform.test', 'This name belongs to this platform. Enter your own domain.'],
+    ['xn--a.example', 'This domain has characters that domains cannot have.'],
+    ['ＬＯＣＡＬ.ＬＯＣＡＬ', 'This name is reserved and does not work on the internet.'],
   ])('that is not valid (%s) is refused while it is typed, with the rule that it breaks', async (hostname, words) => {
     const page = await shared('typing');
     await typed(page).fill(hostname);
@@ -421,7 +423,11 @@ describe('A domain', () => {
       page.locator('#hostname-said').getByText('💩.example can be added. Most browsers show it as xn--ls8h.example.'),
     );
     await typed(page).fill('👨‍👩‍👧.example');
-    await expectSeen(page.locator('#hostname-said').getByText('This is not a valid domain.'));
+    await expectSeen(
+      page
+        .locator('#hostname-said')
+        .getByText('Domains cannot have an emoji that combines several emoji. Choose another domain.'),
+    );
   });
 
   test('that will not be accepted yet is told with the reason before it is added', async () => {

@@ -120,7 +120,7 @@ test('The new token of the key that one is signed in by stays shown when the ses
   await page.getByRole('button', {name: 'Replace own'}).click();
   await page.getByLabel('The old value works').selectOption('0');
   await page.getByRole('dialog').getByRole('button', {name: 'Replace'}).click();
-  await page.getByText('You are signed out.').waitFor();
+  await page.getByText('The API key behind your session was revoked or replaced.').waitFor();
   await expectSeen(page.getByRole('dialog', {name: 'The key own'}));
   await expectAccessible(page, 'key-shown-after-the-session', {folded: true});
   const token = await shown(page, 'own');

@@ -259,7 +259,7 @@ describe('A key', () => {
       patienceMs,
       50,
     );
-    await open.getByText('You are signed out.').waitFor();
+    await open.getByText('The API key behind your session is blocked for a while').waitFor();
     await expectAccessible(open, 'session-of-a-banned-key');
     const {page} = await typed(key);
     await page.getByRole('alert').getByText('This API key is blocked for a while').waitFor();
@@ -270,9 +270,20 @@ describe('A key', () => {
     const {page} = await typed(key);
     await page.getByRole('heading', {name: 'Domains'}).waitFor();
     await world.api.client.delete(apiKeys, 'acme/brief');
-    await page.getByText('You are signed out.').waitFor();
+    await page.getByText('The API key behind your session was revoked or replaced.').waitFor();
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
   });
+});
+
+test('A session that a key of the account ends says so on the open page', async () => {
+  const {page} = await world.signedIn('acme', {subject: 'ann', project: 'docs'});
+  await page.getByRole('heading', {name: 'Domains'}).waitFor();
+  const key = await world.api.key('acme', 'ender', {scopes: ['keys:write']});
+  expect(await world.api.ask('/v1/sessions?subject=ann', {key, method: 'DELETE'})).toMatchObject({body: {ended: 1}});
+  await expectSeen(
+    page.getByRole('status').getByText('The platform or an API key of your account ended your session.'),
+  );
+  await expectAccessible(page, 'session-ended-by-a-key');
 });
 
 test('Signing out that fails says so, and works when it is tried again', async () => {

@@ -32,9 +32,8 @@ function broken(name: string): string | undefined {
 
 /** The text about a refusal of the server. */
 function sayRefused(error: Refused): string {
-  const {add} = language().texts;
-  if (error.problem === 'invalid-input') return add.invalid;
-  return error.problem === 'refused' ? add.refused : sayError(error);
+  const isInvalid = error.problem === 'invalid-input' && error.cause === undefined;
+  return isInvalid ? language().texts.add.invalid : sayError(error);
 }
 
 interface AddDomainProps {

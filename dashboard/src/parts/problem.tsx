@@ -29,10 +29,14 @@ export function Problem({error, trying = false}: {error: unknown; trying?: boole
   );
 }
 
-/** The text about the type of a problem. A type that the page does not know has the text of the API. */
-function sayRefusal({problem, message, retryAfterSeconds}: Refused): string {
-  const {problems, errors} = language().texts;
-  const text = Object.hasOwn(problems, problem) ? problems[problem as keyof typeof problems] : message;
+/** A server of another release has names that the page does not know. */
+const textIn = (texts: Readonly<Record<string, string>>, name: string | undefined): string | undefined =>
+  name !== undefined && Object.hasOwn(texts, name) ? texts[name] : undefined;
+
+/** The text about the cause of a problem, or about its type. A type that the page does not know has the text of the API. */
+function sayRefusal({problem, cause, message, retryAfterSeconds}: Refused): string {
+  const {causes, problems, errors} = language().texts;
+  const text = textIn(causes, cause) ?? textIn(problems, problem) ?? message;
   if (retryAfterSeconds === undefined) return text;
   if (retryAfterSeconds > 60) return `${text} ${errors.notBefore(when(Date.now() + retryAfterSeconds * 1000))}`;
   return problem === 'rate-limited' ? `${text} ${errors.inSeconds(retryAfterSeconds)}` : text;

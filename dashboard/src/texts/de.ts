@@ -1,4 +1,5 @@
 /** The page's own texts in German. */
+import {causes} from './de/causes.ts';
 import type {Texts} from './en.ts';
 import {pluralsOf} from './plural.ts';
 
@@ -68,8 +69,7 @@ export const de: Texts = {
     'key-expired': 'Der API-Schlüssel ist abgelaufen. Verwenden Sie einen neueren Schlüssel.',
     'link-used':
       'Dieser Link wurde schon verwendet oder ist älter als fünf Minuten. Gehen Sie zurück und folgen Sie dem Link erneut.',
-    'session-ended':
-      'Sie sind abgemeldet. Ihre Sitzung ist zu Ende, oder der API-Schlüssel Ihrer Anmeldung wurde widerrufen, ist abgelaufen oder gesperrt.',
+    'session-ended': 'Ihre Sitzung ist zu Ende. Melden Sie sich erneut an.',
     'cross-site': 'Diese Anfrage kam von einer anderen Seite. Laden Sie diese Seite neu und versuchen Sie es erneut.',
     'account-missing': 'Sie gehören noch zu keinem Konto. Wenden Sie sich an den Support.',
     'scope-missing': 'Ihr Link oder API-Schlüssel erlaubt das nicht.',
@@ -87,7 +87,7 @@ export const de: Texts = {
       'Dieser Schlüssel wurde vor Kurzem ersetzt. Laden Sie diese Seite neu und versuchen Sie es erneut.',
     'changed-meanwhile':
       'Jemand anderes hat das gleichzeitig geändert. Diese Seite zeigt die Änderung jetzt an. Versuchen Sie es erneut.',
-    refused: 'Das ist hier nicht erlaubt.',
+    refused: 'Eine Regel dieser Plattform erlaubt das nicht. Wenden Sie sich an den Support.',
     'rate-limited': 'Zu viele Anfragen.',
     'key-banned': 'Dieser API-Schlüssel ist vorübergehend gesperrt, weil zu viele Anfragen mit ihm gesendet wurden.',
     'too-many-streams': 'Diese Seite ist zu oft geöffnet. Schließen Sie einige ihrer Tabs.',
@@ -97,6 +97,7 @@ export const de: Texts = {
     'kubernetes-failed': 'Bei uns ist ein Fehler aufgetreten.',
     unavailable: 'Der Dienst ist zurzeit nicht verfügbar.',
   },
+  causes,
   hostnameRules: [
     'Geben Sie eine Domain wie docs.example.com ein: Buchstaben, Ziffern und Bindestriche zwischen Punkten. Ohne https://, Pfade, Leerzeichen, Unterstriche und *.',
     'Der Teil zwischen zwei Punkten darf höchstens 63 Zeichen haben.',
@@ -224,8 +225,6 @@ export const de: Texts = {
     first: 'Ihre erste Domain wird die Hauptdomain des Projekts.',
     next: (main) => `Die neue Domain leitet Besucher weiter zu ${main}.`,
     invalid: 'Das ist keine gültige Domain. Prüfen Sie die Schreibweise.',
-    refused:
-      'Diese Domain kann nicht hinzugefügt werden. Sie gehört zu dieser Plattform, ist hier nicht erlaubt, oder viele Personen haben Domains unter diesem Namen.',
   },
   view: {
     alwaysAt: 'Ihr Projekt hat auch eine eigene Adresse:',

@@ -1,6 +1,7 @@
 /** The page's own texts in English. Texts about the state of a domain are in operator/domain/reasons/texts. */
 import type {Party, Phase} from '../../../operator/api/custom-domain.ts';
 import type {verificationMethods} from '../../../operator/api/domain-claim.ts';
+import {causes} from './en/causes.ts';
 import {pluralsOf} from './plural.ts';
 
 export {english} from '../../../operator/domain/reasons/texts/en.ts';
@@ -64,8 +65,7 @@ export const en = {
     'credentials-wrong': 'The API key is not valid. Check the spelling, or create a new key.',
     'key-expired': 'The API key has expired. Use a newer key.',
     'link-used': 'This link was used before, or is older than five minutes. Go back and follow the link again.',
-    'session-ended':
-      'You are signed out. Your session has ended, or the API key that you signed in with was revoked, has expired or is blocked.',
+    'session-ended': 'Your session has ended. Sign in again.',
     'cross-site': 'This request came from another page. Reload this page and try again.',
     'account-missing': 'You have no account yet. Contact support.',
     'scope-missing': 'Your link or API key does not allow this.',
@@ -79,7 +79,7 @@ export const en = {
     'key-exists': 'You already have a different key with this name. Choose another name.',
     'rotation-under-way': 'This key was replaced a short time ago. Reload this page and try again.',
     'changed-meanwhile': 'Someone else changed this at the same time. This page now shows the change. Try again.',
-    refused: 'This is not allowed here.',
+    refused: 'A rule of this platform does not allow this. Contact support.',
     'rate-limited': 'Too many requests.',
     'key-banned': 'This API key is blocked for a while, because too many requests were sent with it.',
     'too-many-streams': 'This page is open too often. Close some of its tabs.',
@@ -88,6 +88,7 @@ export const en = {
     'kubernetes-failed': 'Something went wrong on our side.',
     unavailable: 'The service is currently unavailable.',
   },
+  causes,
   /** In the order of `hostnameRules` (operator/api/hostname-rules.ts). */
   hostnameRules: [
     'Enter a domain such as docs.example.com: letters, digits and hyphens between dots. Leave out https://, paths, spaces, underscores and *.',
@@ -215,8 +216,6 @@ export const en = {
     first: 'Your first domain becomes the main domain of the project.',
     next: (main: string) => `The new domain redirects visitors to ${main}.`,
     invalid: 'This is not a valid domain. Check the spelling.',
-    refused:
-      'This domain cannot be added. It belongs to this platform, is not allowed here, or is a name under which many people have domains.',
   },
   view: {
     alwaysAt: 'Your project also has its own address:',

@@ -3,6 +3,7 @@ import type {ApiKey} from '../../api/foreign.ts';
 import {hashToken, parseToken} from '../../domain/api-key.ts';
 import {timestamp} from '../../domain/times.ts';
 import type {KeyUser} from '../../limits/bans.ts';
+import type {SessionCause} from '../causes.ts';
 import type {ProblemName} from '../problems.ts';
 
 /** A recognized key, and the hash that matched. */
@@ -26,6 +27,8 @@ export interface NotRecognised {
     'credentials-missing' | 'credentials-wrong' | 'key-expired' | 'session-ended' | 'account-missing'
   >;
   detail: string;
+  /** Of `session-ended`. */
+  cause?: SessionCause;
 }
 
 /** For a namespace without an Account if the platform requires one (`api.requireAccount`). */
@@ -85,6 +88,12 @@ export function recognise(
   return {key, hash};
 }
 
+export const sessionEnded = (cause: SessionCause, detail: string): NotRecognised => ({
+  problem: 'session-ended',
+  detail,
+  cause,
+});
+
 /** Why what this token of a key began, with these scopes of it, goes on no longer; undefined while it does. `now` is in ms. */
 export function whyKeyEnded(
   {
@@ -100,14 +109,15 @@ export function whyKeyEnded(
     bannedUntil,
     now,
   }: {findKey: (key: string) => ApiKey | undefined; bannedUntil: (user: KeyUser) => number | undefined; now: number},
-): string | undefined {
+): NotRecognised | undefined {
   const key = findKey(`${namespace}/${name}`);
   const token = key?.metadata.uid === uid ? key.spec.hashes.find(({sha256}) => sha256 === hash) : undefined;
-  if (!key || !token) return 'The API key of your sign-in was revoked.';
+  if (!key || !token) return sessionEnded('KeyRevoked', 'The API key of your sign-in was revoked.');
   if ([token.expireTime, key.spec.expireTime].some((time) => time && Date.parse(time) <= now))
-    return 'The API key of your sign-in has expired.';
+    return sessionEnded('KeyExpired', 'The API key of your sign-in has expired.');
   if (!scopes.every((scope) => key.spec.scopes.includes(scope)))
-    return 'The API key of your sign-in has fewer permissions now.';
+    return sessionEnded('KeyReduced', 'The API key of your sign-in has fewer permissions now.');
   const until = bannedUntil({hash, network});
-  return until === undefined ? undefined : `The API key of your sign-in is banned until ${timestamp(until * 1000)}.`;
+  if (until === undefined) return undefined;
+  return sessionEnded('KeyBanned', `The API key of your sign-in is banned until ${timestamp(until * 1000)}.`);
 }

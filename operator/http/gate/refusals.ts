@@ -10,8 +10,9 @@ export const noCredentials: NotRecognised = {
   detail: 'Send an API key: Authorization: Bearer dp_...',
 };
 
-export const unknown = ({problem, detail}: NotRecognised): Problem =>
+export const unknown = ({problem, detail, cause}: NotRecognised): Problem =>
   new Problem(problem, detail, {
+    ...(cause && {cause}),
     // RFC 9110, 15.5.2.
     ...(statusOf(problem) === 401 && {headers: {'www-authenticate': 'Bearer realm="doorplate"'}}),
   });

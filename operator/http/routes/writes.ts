@@ -28,8 +28,8 @@ export interface WriteDeps {
   writer: DomainWriter;
   /** Resolves with the CustomDomain when its status speaks of its spec, or as it stands when that takes too long. */
   settled: (domain: CustomDomain) => Promise<CustomDomain>;
-  /** Why a hostname can never be attached here, in words for who asked; undefined where it may be. */
-  notAllowed: (written: string) => string | undefined;
+  /** Why a hostname can never be attached here; undefined if it may be attached. */
+  notAllowed: (written: string) => Refusal | undefined;
   /** Why the operator would refuse a hostname that is tried out. */
   refusal: (attempt: Omit<Attempt, 'now'>, hostname: Hostname) => Refusal | undefined;
   now: () => Date;
@@ -86,12 +86,14 @@ function attachable({notAllowed}: WriteDeps, written: string, field: string): Ho
   const text = needsALabel(written) ? (normalise(written) ?? written) : written;
   const shape = hostname('').safeParse(text);
   if (!shape.success) {
-    const messages = [...shape.error.issues.map(({message}) => message), aLabelAdvice(text) ?? []].flat();
+    const advice = aLabelAdvice(text);
+    const messages = [...shape.error.issues.map(({message}) => message), advice ?? []].flat();
     const wrong = messages.map((message) => ({field, message}));
-    throw new Problem('invalid-input', wrong.map((e) => e.message).join('; '), {errors: wrong});
+    const cause = needsALabel(text) ? (advice ? 'JoinedEmoji' : 'Invalid') : undefined;
+    throw new Problem('invalid-input', wrong.map((e) => e.message).join('; '), {errors: wrong, cause});
   }
   const why = notAllowed(text);
-  if (why !== undefined) throw new Problem('refused', why);
+  if (why) throw new Problem('refused', why.message, {cause: why.details?.cause});
   return normalise(text)!;
 }
 

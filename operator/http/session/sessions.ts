@@ -9,7 +9,7 @@ import {byText} from '../../domain/text.ts';
 import type {KeyUser} from '../../limits/bans.ts';
 import type {RecordStore} from '../../limits/records.ts';
 import {asked} from '../asked.ts';
-import type {NotRecognised} from '../gate/auth.ts';
+import {type NotRecognised, sessionEnded} from '../gate/auth.ts';
 import {Problem} from '../problems.ts';
 
 /** Permissions of a session, and their origin. */
@@ -44,7 +44,7 @@ export interface SessionsDeps {
   /** Unix ms, by the clock that records end by. */
   now: () => number;
   /** Why a session of this key goes on no longer; undefined while it does. */
-  keyEnded: (grant: SessionGrant) => string | undefined;
+  keyEnded: (grant: SessionGrant) => NotRecognised | undefined;
   /** The UID of a namespace that exists. */
   namespaceUID: (namespace: string) => string | undefined;
   /** How long a session lasts. */
@@ -63,7 +63,12 @@ interface Times {
 const newToken = (): string => randomBytes(32).toString('base64url');
 const tokenShape = /^[\w-]{43}$/;
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
-const ended = (detail: string): NotRecognised => ({problem: 'session-ended', detail});
+/** Causes of the end of a session that has no record any more. */
+const ends = {
+  Expired: 'The session has expired. Sign in again.',
+  SignedOut: 'The user signed out of this session. Sign in again.',
+  Ended: 'A request to the API ended the session. Sign in again.',
+};
 
 /** Most valid sessions that are remembered; beyond it, the least recently used one is dropped. */
 const mostGood = 10_000;
@@ -108,7 +113,7 @@ export class Sessions {
       );
     const grant = JSON.parse(text) as SessionGrant;
     const why = this.#whyEnded(grant);
-    if (why) throw new Problem(why.problem, why.detail);
+    if (why) throw new Problem(why.problem, why.detail, {cause: why.cause});
     return grant;
   }
 
@@ -136,7 +141,7 @@ export class Sessions {
     const id = idOf(token);
     const text = tokenShape.test(token) ? await this.#asked(this.#deps.records.get(`session:${id}`)) : undefined;
     this.#good.delete(id);
-    if (text === undefined) return ended('The session has ended. Sign in again.');
+    if (text === undefined) return this.#howEnded(id);
     const session = {...(JSON.parse(text) as SessionGrant & {endsSeconds: number}), id};
     const why = this.#whyEnded(session);
     if (why) return why;
@@ -147,7 +152,7 @@ export class Sessions {
 
   /** Ends the session of a cookie. Returns what it granted; undefined if there was none. */
   async end(token: string): Promise<SessionGrant | undefined> {
-    return this.#end(idOf(token));
+    return this.#end(idOf(token), 'SignedOut');
   }
 
   /** The sessions of a namespace that have not ended, by their ids. */
@@ -169,7 +174,7 @@ export class Sessions {
   async endById(namespaceUID: string, id: string): Promise<SessionGrant | undefined> {
     const text = await this.#asked(this.#deps.records.get(`session:${id}`));
     if (text === undefined || (JSON.parse(text) as SessionGrant).namespaceUID !== namespaceUID) return undefined;
-    return this.#end(id);
+    return this.#end(id, 'Ended');
   }
 
   /** Ends all sessions of a user in the namespace, and the links that the user has not used. Returns the sessions that it ended. */
@@ -179,21 +184,34 @@ export class Sessions {
     const theirs = links.filter(({text}) => (JSON.parse(text) as SessionGrant).subject === subject);
     await Promise.all(theirs.map(({name}) => this.#asked(this.#deps.records.take(name))));
     const sessions = (await this.#kept(namespaceUID)).filter((session) => session.subject === subject);
-    const grants = await Promise.all(sessions.map(({id}) => this.#end(id)));
+    const grants = await Promise.all(sessions.map(({id}) => this.#end(id, 'Ended')));
     return grants.filter((grant) => grant !== undefined);
   }
 
-  async #end(id: string): Promise<SessionGrant | undefined> {
+  async #end(id: string, cause: keyof typeof ends): Promise<SessionGrant | undefined> {
     const text = await this.#asked(this.#deps.records.take(`session:${id}`));
+    const session = text === undefined ? undefined : (JSON.parse(text) as Session);
+    if (session) await this.#keepCause(id, cause, session);
     this.#deps.onEnd(id);
-    return text === undefined ? undefined : (JSON.parse(text) as SessionGrant);
+    return session;
+  }
+
+  /** Keeps the cause as long as the session would have lasted. If that fails, the session counts as expired. */
+  async #keepCause(id: string, cause: keyof typeof ends, {endsSeconds, namespaceUID: group}: Session): Promise<void> {
+    const kept = this.#deps.records.put({name: `ended:${id}`, text: cause, endsSeconds, group}, this.#deps.now());
+    await this.#asked(kept).catch(() => {});
+  }
+
+  async #howEnded(id: string): Promise<NotRecognised> {
+    const kept = await this.#asked(this.#deps.records.get(`ended:${id}`));
+    const cause = (kept ?? 'Expired') as keyof typeof ends;
+    return sessionEnded(cause, ends[cause]);
   }
 
   #whyEnded(grant: SessionGrant): NotRecognised | undefined {
     if (this.#deps.namespaceUID(grant.namespace) !== grant.namespaceUID)
-      return ended('The session has ended with its namespace.');
-    const why = grant.key && this.#deps.keyEnded(grant);
-    return why === undefined ? undefined : ended(why);
+      return sessionEnded('NamespaceGone', 'The session has ended with its namespace.');
+    return grant.key && this.#deps.keyEnded(grant);
   }
 
   async #keep(kind: 'link' | 'session', grant: SessionGrant, seconds: number): Promise<{token: string} & Times> {

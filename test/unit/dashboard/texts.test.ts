@@ -8,6 +8,7 @@ import {hostnameRules} from '../../../operator/api/hostname-rules.ts';
 import {ownScopes} from '../../../operator/api/api-key.ts';
 import {helpPages} from '../../../dashboard/src/help-pages.ts';
 import {providers} from '../../../operator/domain/verification/providers.ts';
+import {problemCauses} from '../../../operator/http/causes.ts';
 import {isProblem} from '../../../operator/http/problems.ts';
 import {forbiddenIn, type ForbiddenWord, sentencesOf} from '../../support/language.ts';
 
@@ -57,6 +58,12 @@ test('Each permission has words', () => {
 
 test('Texts about problems name problems of the API', () => {
   expect(Object.keys(en.problems).filter((name) => !isProblem(name))).toEqual([]);
+});
+
+test('Each cause of a problem has a text, and belongs to a problem of the API', () => {
+  const known = new Set(Object.values(problemCauses).flat());
+  expect(Object.keys(en.causes).toSorted()).toEqual([...known].toSorted());
+  expect(Object.keys(problemCauses).filter((name) => !isProblem(name))).toEqual([]);
 });
 
 test('Help pages belong to providers that Doorplate knows', () => {

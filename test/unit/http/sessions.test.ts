@@ -1,6 +1,7 @@
 /** Links and sessions by themselves: when they end. */
 import {describe, expect, test} from '@jest/globals';
 import {linkSeconds, Sessions} from '../../../operator/http/session/sessions.ts';
+import {type NotRecognised, sessionEnded} from '../../../operator/http/gate/auth.ts';
 import type {SessionGrant, Session} from '../../../operator/http/session/sessions.ts';
 import {readCookie} from '../../../operator/http/session/cookie.ts';
 import {HeldRecords} from '../../../operator/limits/records.ts';
@@ -19,7 +20,7 @@ function make() {
     broken: false,
     /** What a write waits for. */
     stalled: undefined as Promise<void> | undefined,
-    ended: undefined as string | undefined,
+    ended: undefined as NotRecognised | undefined,
   };
   const ended: string[] = [];
   const records = new HeldRecords({
@@ -81,6 +82,8 @@ describe('A link', () => {
   });
 });
 
+const banned = sessionEnded('KeyBanned', 'banned');
+
 describe('A session', () => {
   test('ends after its lifetime', async () => {
     const {sessions, clock} = make();
@@ -88,7 +91,35 @@ describe('A session', () => {
     clock.ms += sessionSeconds * 1000 - 1000;
     expect(await sessions.find(token)).toMatchObject(grant);
     clock.ms += 1000;
-    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended', cause: 'Expired'});
+  });
+
+  test('that was ended early reports how, also in the next process', async () => {
+    const {sessions, written} = make();
+    const [out, byId, byUser] = await Promise.all([1, 2, 3].map(() => sessions.start({...grant, subject: 'ann'})));
+    await sessions.end(out!.token);
+    await sessions.endById('first', byId!.session.id);
+    await sessions.endAll('first', 'ann');
+    const next = make();
+    next.records.load([...written.values()]);
+    for (const process of [sessions, next.sessions])
+      expect(await Promise.all([out, byId, byUser].map((each) => process.find(each!.token)))).toMatchObject([
+        {problem: 'session-ended', cause: 'SignedOut'},
+        {problem: 'session-ended', cause: 'Ended'},
+        {problem: 'session-ended', cause: 'Ended'},
+      ]);
+  });
+
+  test('whose cause of its end cannot be written has ended', async () => {
+    const {sessions, world, records} = make();
+    const {token} = await sessions.start(grant);
+    const put = records.put.bind(records);
+    records.put = async (...record) => {
+      world.broken = true;
+      await put(...record);
+    };
+    expect(await sessions.end(token)).toMatchObject(grant);
+    expect(await sessions.find(token)).toMatchObject({problem: 'session-ended', cause: 'Expired'});
   });
 
   test.each([
@@ -105,8 +136,8 @@ describe('A session', () => {
   test('of a key goes on when the key is good again: a ban ends', async () => {
     const {sessions, world} = make();
     const {token} = await sessions.start({...grant, key: {name: 'ci', uid: 'u', hash: 'h', network: '192.0.2.1'}});
-    world.ended = 'banned';
-    expect(await sessions.find(token)).toEqual({problem: 'session-ended', detail: 'banned'});
+    world.ended = banned;
+    expect(await sessions.find(token)).toEqual(banned);
     world.ended = undefined;
     expect(await sessions.find(token)).toMatchObject(grant);
   });
@@ -128,7 +159,7 @@ describe('A session', () => {
     world.broken = false;
     await sessions.end(token);
     expect(await sessions.find(token)).toMatchObject({problem: 'session-ended'});
-    expect([...written.keys()]).toEqual([]);
+    expect([...written.keys()].filter((name) => !name.startsWith('ended:'))).toEqual([]);
   });
 
   test.each([
@@ -169,7 +200,7 @@ describe('A session', () => {
     const {sessions, world} = make();
     const key = {name: 'ci', uid: 'u', hash: 'h', network: '192.0.2.1'};
     const {token} = await sessions.start({...grant, subject: 'ann', key});
-    world.ended = 'banned';
+    world.ended = banned;
     expect([await sessions.list('first'), await sessions.endAll('first', 'ann')]).toEqual([
       [],
       [expect.objectContaining({subject: 'ann'})],
