@@ -6,7 +6,9 @@ interface Panel {
   /** Grafana's name of it: what a value is. */
   unit?: string;
   as?: 'stat' | 'table';
-  /** PromQL, each with what its series are called. */
+  /** The least value that a stat shows in green. Grafana shows smaller values in red. */
+  good?: number;
+  /** PromQL, each with what its series are called; in a table, its column. */
   queries: readonly (readonly [expr: string, legend: string])[];
 }
 
@@ -66,9 +68,10 @@ const certificates: readonly Panel[] = [
   },
   {
     title: 'Next expiry',
-    description: 'Time until the first certificate in use expires.',
+    description: 'Time until the first certificate in use expires. Red: less than a day.',
     unit: 's',
     as: 'stat',
+    good: 86_400,
     queries: [['min(doorplate_certificate_expiry_timestamp_seconds{SELECTOR}) - time()', 'left']],
   },
   {
@@ -123,6 +126,7 @@ const outside: readonly Panel[] = [
     title: 'Preflight',
     description: 'Preflight checks of the leading operator: 1 if the check is good, 0 if it failed.',
     as: 'stat',
+    good: 1,
     queries: [['min by (question) (doorplate_preflight_ok{SELECTOR})', '{{question}}']],
   },
 ];
@@ -132,6 +136,7 @@ const processes: readonly Panel[] = [
     title: 'Reachable Pods',
     description: 'By role.',
     as: 'stat',
+    good: 1,
     queries: [['sum by (role) (up{SELECTOR})', '{{role}}']],
   },
   {
@@ -155,13 +160,13 @@ const processes: readonly Panel[] = [
     title: 'Memory',
     description: 'Memory of each Pod.',
     unit: 'bytes',
-    queries: [['process_resident_memory_bytes{SELECTOR}', '{{role}} {{pod}}']],
+    queries: [['process_resident_memory_bytes{SELECTOR}', '{{pod}}']],
   },
   {
     title: 'Event loop',
     description: 'Delay of the event loop: the 99th percentile.',
     unit: 's',
-    queries: [['nodejs_eventloop_lag_p99_seconds{SELECTOR}', '{{role}} {{pod}}']],
+    queries: [['nodejs_eventloop_lag_p99_seconds{SELECTOR}', '{{pod}}']],
   },
 ];
 
@@ -207,19 +212,42 @@ const rows = {
 
 const [columns, height] = [3, 8];
 const width = 24 / columns;
+/** The name of a query in its panel: A, B, ... */
+const refId = (i: number): string => String.fromCodePoint(65 + i);
 const datasource = {type: 'prometheus', uid: '${datasource}'};
 
-const panelOf = ({title, description, unit = 'short', as, queries}: Panel, id: number, x: number, y: number) => ({
+/** One row for each set of labels, with the value of each query in a column. Grafana names these columns by refId. */
+const tableOf = (queries: Panel['queries']): object[] => [
+  {id: 'merge', options: {}},
+  {
+    id: 'organize',
+    options: {
+      excludeByName: {Time: true},
+      renameByName: Object.fromEntries(queries.map(([, legend], i) => [`Value #${refId(i)}`, legend])),
+    },
+  },
+];
+
+/** Without thresholds, Grafana shows every value from 80 on in red. */
+const thresholdsOf = (good: number): object => ({
+  mode: 'absolute',
+  steps: [
+    {color: 'red', value: null},
+    {color: 'green', value: good},
+  ],
+});
+
+const panelOf = ({title, description, unit = 'short', as, good, queries}: Panel, id: number, x: number, y: number) => ({
   id,
   type: as ?? 'timeseries',
   title,
   description,
   datasource,
   gridPos: {x, y, w: width, h: height},
-  fieldConfig: {defaults: {unit}, overrides: []},
-  ...(as === 'table' && {transformations: [{id: 'merge', options: {}}]}),
+  fieldConfig: {defaults: {unit, ...(good !== undefined && {thresholds: thresholdsOf(good)})}, overrides: []},
+  ...(as === 'table' && {transformations: tableOf(queries)}),
   targets: queries.map(([expr, legendFormat], i) => ({
-    refId: String.fromCodePoint(65 + i),
+    refId: refId(i),
     datasource,
     expr,
     legendFormat,

@@ -1,5 +1,6 @@
 /** What alerts and the dashboard name that can be wrong. Whether they fire, and answer: test/observability. */
 import {describe, expect, test} from '@jest/globals';
+import {dashboard} from '../../../operator/generate/dashboard.ts';
 import {metricsPage} from '../../../operator/generate/metrics-page.ts';
 import {makeRegistry} from '../../../operator/observability/metrics.ts';
 import {alerts, queries} from '../../support/alerts.ts';
@@ -83,6 +84,21 @@ describe('The dashboard', () => {
   test('names metrics and labels that there are, of its own release', () => {
     expect(queries().flatMap(({title, expr}) => wrongIn(expr).map((wrong) => `${title}: ${wrong}`))).toEqual([]);
     expect(queries().length).toBeGreaterThan(20);
+  });
+
+  test('colors each stat with its own thresholds, since Grafana has the threshold 80 otherwise', () => {
+    const {panels} = JSON.parse(dashboard()) as {panels: {type: string; fieldConfig: {defaults: object}}[]};
+    const stats = panels.filter(({type}) => type === 'stat').map(({fieldConfig}) => fieldConfig.defaults);
+    expect(stats.length).toBeGreaterThan(2);
+    for (const defaults of stats) expect(defaults).toMatchObject({thresholds: {mode: 'absolute'}});
+  });
+
+  test('names each column of the table', () => {
+    const {panels} = JSON.parse(dashboard()) as {panels: {type: string; transformations: object[]}[]};
+    const names = {'Value #A': 'hostnames', 'Value #B': 'seconds'};
+    expect(panels.find(({type}) => type === 'table')!.transformations).toContainEqual(
+      expect.objectContaining({options: expect.objectContaining({renameByName: names})}),
+    );
   });
 });
 
