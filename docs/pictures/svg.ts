@@ -65,7 +65,7 @@ ${Object.keys(light.tones)
   .join('')}
 .g{fill:none;stroke-dasharray:6 4}`;
 
-const escape = (value: string): string =>
+export const escape = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 export interface TextOptions {

@@ -13,7 +13,7 @@ import {freePort} from './free-ports.ts';
 import {root} from './pages.ts';
 
 /** The labels that the chart's ServiceMonitor gives the Pods of a release, besides `role`. */
-const release = {namespace: 'doorplate-system', job: 'doorplate-metrics'};
+export const release = {namespace: 'doorplate-system', job: 'doorplate-metrics'};
 
 /** A query of the chart's, for the release that {@link Prometheus} scrapes. */
 export const ofRelease = (expr: string): string =>
@@ -118,26 +118,50 @@ const processes = (targets: readonly {role: string; port: number}[]): Scraped =>
   stop: async () => {},
 });
 
+/** The result of a query over a range of time: the values of each series, with their times in seconds since the epoch. */
+export interface Curve {
+  metric: Record<string, string>;
+  values: [time: number, value: string][];
+}
+
+/** An empty folder for the files of a Prometheus. Installs Prometheus if it is missing. */
+function emptyFolder(): string {
+  execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
+  return mkdtempSync(join(tmpdir(), 'doorplate-prometheus-'));
+}
+
 /** A real Prometheus (of Debian) on loopback, which scrapes every second. */
 export class Prometheus {
   readonly #url: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
-  readonly #scraped: Scraped;
+  readonly #scraped: Scraped | undefined;
 
-  private constructor(url: string, folder: string, process: ChildProcess, scraped: Scraped) {
+  private constructor(url: string, folder: string, process: ChildProcess, scraped?: Scraped) {
     [this.#url, this.#folder, this.#process, this.#scraped] = [url, folder, process, scraped];
   }
 
   /** Scrapes processes, or the release that a cluster runs, by the administrator's kubeconfig. */
   static async start(of: readonly {role: string; port: number}[] | {kubeconfig: string}): Promise<Prometheus> {
-    execFileSync(join(root, 'test/observability/install.sh'), {stdio: 'inherit'});
-    const folder = mkdtempSync(join(tmpdir(), 'doorplate-prometheus-'));
-    const port = await freePort();
+    const folder = emptyFolder();
     const scraped = 'kubeconfig' in of ? await PodsOfRelease.start(of.kubeconfig) : processes(of);
+    return Prometheus.#launch(folder, scraped);
+  }
+
+  /** Scrapes nothing, and has the series of a text in the OpenMetrics format. Their labels must include {@link release}. */
+  static ofSeries(openMetrics: string): Promise<Prometheus> {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'series'), openMetrics);
+    const [from, to] = [join(folder, 'series'), join(folder, 'data')];
+    execFileSync('promtool', ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', from, to], {stdio: 'inherit'});
+    return Prometheus.#launch(folder);
+  }
+
+  static async #launch(folder: string, scraped?: Scraped): Promise<Prometheus> {
+    const port = await freePort();
     const config = {
       global: {scrape_interval: '1s', scrape_timeout: '1s'},
-      scrape_configs: [{job_name: release.job, ...scraped.scrape(folder)}],
+      scrape_configs: scraped ? [{job_name: release.job, ...scraped.scrape(folder)}] : [],
     };
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
     const server = spawn(
@@ -147,7 +171,7 @@ export class Prometheus {
         `--storage.tsdb.path=${join(folder, 'data')}`,
         `--web.listen-address=127.0.0.1:${port}`,
         // So that a query of what will be in an hour sees what is now.
-        '--query.lookback-delta=2h',
+        ...(scraped ? ['--query.lookback-delta=2h'] : []),
         '--log.level=error',
       ],
       {stdio: ['ignore', 'ignore', 'inherit']},
@@ -160,21 +184,28 @@ export class Prometheus {
   /** What a query gives, each with its labels and its value; as it will be in so many minutes if nothing is told any more. Throws when it is refused. */
   async query(expr: string, inMinutes = 0): Promise<{metric: Record<string, string>; value: number}[]> {
     const time = `${Date.now() / 1000 + inMinutes * 60}`;
-    const answer = await fetch(`${this.#url}/api/v1/query?${new URLSearchParams({query: ofRelease(expr), time})}`);
-    const {status, error, data} = (await answer.json()) as {
-      status: string;
-      error?: string;
-      data: {result: {metric: Record<string, string>; value: [number, string]}[]};
-    };
+    const result = await this.#result<{metric: Record<string, string>; value: [number, string]}>('query', expr, {time});
+    return result.map(({metric, value}) => ({metric, value: Number(value[1])}));
+  }
+
+  /** The curves of a query. All times are in seconds since the epoch, `step` in seconds. Throws if Prometheus refuses the query. */
+  range(expr: string, start: number, end: number, step: number): Promise<Curve[]> {
+    return this.#result<Curve>('query_range', expr, {start: `${start}`, end: `${end}`, step: `${step}`});
+  }
+
+  async #result<T>(path: string, expr: string, times: Record<string, string>): Promise<T[]> {
+    const asked = new URLSearchParams({query: ofRelease(expr), ...times});
+    const answer = await fetch(`${this.#url}/api/v1/${path}?${asked}`);
+    const {status, error, data} = (await answer.json()) as {status: string; error?: string; data: {result: T[]}};
     if (status !== 'success') throw new Error(`${expr}: ${error}`);
-    return data.result.map(({metric, value}) => ({metric, value: Number(value[1])}));
+    return data.result;
   }
 
   async stop(): Promise<void> {
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
     await ended;
-    await this.#scraped.stop();
+    await this.#scraped?.stop();
     rmSync(this.#folder, {recursive: true, force: true});
   }
 }
