@@ -114,9 +114,10 @@ crds: $(modules) ## write crds/, the chart's copies and the generated pages and 
 	@node test/guarantees.ts
 	@node docs/pictures/draw.ts
 
-pictures: $(modules) ## draw the pictures of the docs: diagrams, and states of the page in Chromium (the recording: docs/pictures/recording.ts)
+pictures: $(modules) ## draw the pictures of the docs: diagrams, the dashboard, and states of the page in Chromium (the recording: docs/pictures/recording.ts)
 	@cluster/build.sh
 	@node docs/pictures/draw.ts
+	@node docs/pictures/dashboard.ts
 	@node docs/pictures/page.ts
 
 docs: $(modules) ## the site of the docs, into dist/docs

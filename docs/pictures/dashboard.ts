@@ -6,7 +6,7 @@
  */
 import {readFileSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {Prometheus, release, type Curve} from '../../test/support/prometheus.ts';
+import {Prometheus, release} from '../../test/support/prometheus.ts';
 import {end, sample} from './sample.ts';
 import {escape} from './svg.ts';
 
@@ -15,7 +15,9 @@ interface Panel {
   title: string;
   gridPos: {x: number; y: number; w: number; h: number};
   fieldConfig: {defaults: {unit: string; thresholds?: {steps: {color: 'red' | 'green'; value: number | null}[]}}};
-  targets: {expr: string; legendFormat: string}[];
+  targets: {refId: string; expr: string; legendFormat: string}[];
+  /** Of a table: the names of its columns. */
+  transformations?: {id: string; options: {renameByName?: Record<string, string>}}[];
 }
 
 /** A series in the legend of its panel. `points`: times in seconds since the epoch, with values. */
@@ -47,19 +49,22 @@ const dark = `--back:#0f1318;--panel:#181d24;--edge:#2c343f;--grid:#29303a;--ink
 const style = `svg{${light}}
 @media (prefers-color-scheme:dark){svg{${dark}}}
 text{fill:var(--ink);font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-.t{font-size:12.5px;font-weight:600}.s{fill:var(--soft)}.e{text-anchor:end}.m{text-anchor:middle}.v{font-size:28px;font-weight:600}
+.t{font-size:12.5px;font-weight:600}.s{fill:var(--soft)}.c{font-size:10px}.e{text-anchor:end}.m{text-anchor:middle}.v{font-size:28px;font-weight:600}
 .back{fill:var(--back)}.panel{fill:var(--panel);stroke:var(--edge)}.grid{stroke:var(--grid)}.l{fill:none;stroke-width:1.5;stroke-linejoin:round}
 .green{fill:var(--green)}.red{fill:var(--red)}
 ${Array.from({length: colors}, (_, i) => `.c${i}{stroke:var(--c${i})}`).join('')}`;
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;
 
 /** Text with its baseline at `y`. `names`: classes of the style above. */
 const text = (x: number, y: number, content: string, names = ''): string =>
   `<text x="${x}" y="${y}"${names && ` class="${names}"`}>${escape(content)}</text>`;
 
-/** About the width of a text of 11 px. */
-const widthOf = (content: string): number => content.length * 5.9;
+/** About the width of a text of 11 px, in a wide font. */
+const widthOf = (content: string): number => content.length * 6.5;
+/** A text of 10 px that fits into a cell of a table. */
 const cut = (content: string, width: number): string =>
-  widthOf(content) <= width ? content : `${content.slice(0, Math.floor(width / 5.9) - 1)}…`;
+  content.length * 5.9 <= width ? content : `${content.slice(0, Math.floor(width / 5.9) - 1)}…`;
 
 /** The unit in which people read values up to `most`: its size, and its name. */
 function unitOf(unit: string, most: number): [size: number, name: string] {
@@ -123,21 +128,21 @@ function timeseries(panel: Panel, series: readonly Series[], place: Place): stri
   const every = ticks.length > 6 ? 2 : 1;
   const hours = Array.from({length: range / 3600 - 1}, (_, i) => end - range + (i + 1) * 3600);
   const grid = [
-    ...ticks.filter((_, i) => i % every === 0).map((tick) => `M${left.toFixed(1)} ${yOf(tick).toFixed(1)}H${right}`),
-    ...hours.map((hour) => `M${xOf(hour).toFixed(1)} ${upper}V${lower}`),
+    ...ticks.filter((_, i) => i % every === 0).map((tick) => `M${tenths(left)} ${tenths(yOf(tick))}H${right}`),
+    ...hours.map((hour) => `M${tenths(xOf(hour))} ${upper}V${lower}`),
   ];
   return [
     `<path class="grid" d="${grid.join('')}"/>`,
     ...ticks.flatMap((tick, i) =>
-      i % every === 0 ? text(+(left - 6).toFixed(1), +(yOf(tick) + 4).toFixed(1), labels[i]!, 's e') : [],
+      i % every === 0 ? text(tenths(left - 6), tenths(yOf(tick) + 4), labels[i]!, 's e') : [],
     ),
     ...hours
       .filter((_, i) => i % 2 === 0)
-      .map((hour) => text(+xOf(hour).toFixed(1), lower + 14, new Date(hour * 1000).toISOString().slice(11, 16), 's m')),
+      .map((hour) => text(tenths(xOf(hour)), lower + 14, new Date(hour * 1000).toISOString().slice(11, 16), 's m')),
     ...series.map(({points}, i) => {
       const path = points.map(([time, value], n) => {
         const starts = n === 0 || time - points[n - 1]![0] > step;
-        return `${starts ? 'M' : 'L'}${xOf(time).toFixed(1)} ${yOf(value / size).toFixed(1)}`;
+        return `${starts ? 'M' : 'L'}${tenths(xOf(time))} ${tenths(yOf(value / size))}`;
       });
       return `<path class="l c${i % colors}" d="${path.join('')}"/>`;
     }),
@@ -162,22 +167,25 @@ function stat(panel: Panel, series: readonly Series[], {x, y, w, h}: Place): str
 }
 
 /** A row for each set of labels, with the last value of each query. */
-function table({targets}: Panel, series: readonly Series[], {x, y, w}: Place): string[] {
-  const names = Object.keys(series[0]!.labels).toReversed();
+function table({targets, transformations}: Panel, series: readonly Series[], {x, y, w}: Place): string[] {
+  const names = Object.keys(series[0]!.labels);
   const key = ({labels}: Series): string => names.map((name) => labels[name]).join(' ');
+  const valueOf = (one?: Series): string => (one ? short.format(one.points.at(-1)![1]) : '');
   const rows = [...Map.groupBy(series, key).values()].map((of) => [
     ...names.map((name) => of[0]!.labels[name]!),
-    ...targets.map((_, i) => short.format(of.find(({target}) => target === i)?.points.at(-1)![1] ?? NaN)),
+    ...targets.map((_, i) => valueOf(of.find(({target}) => target === i))),
   ]);
-  const shares = [0, 0.37, 0.67, 0.84, 1];
-  return [[...names, ...targets.map(({legendFormat}) => legendFormat)], ...rows].flatMap((cells, n) => {
+  const renamed = transformations?.find(({options}) => options.renameByName)?.options.renameByName;
+  const columns = targets.map(({refId}) => renamed?.[`Value #${refId}`] ?? `Value #${refId}`);
+  const shares = [0, 0.355, 0.62, 0.83, 1];
+  return [[...names, ...columns], ...rows].flatMap((cells, n) => {
     const base = y + 42 + n * 21;
     return [
       ...cells.map((cell, i) => {
         const width = (shares[i + 1]! - shares[i]!) * (w - 20);
         const isNumber = i >= names.length;
         const at = Math.round(x + 10 + shares[i]! * (w - 20) + (isNumber ? width : 0));
-        return text(at, base, cut(cell, width - 4), `${n === 0 ? 's' : ''}${isNumber ? ' e' : ''}`.trim());
+        return text(at, base, cut(cell, width - 2), `c${n === 0 ? ' s' : ''}${isNumber ? ' e' : ''}`);
       }),
       `<path class="grid" d="M${x + 10} ${base + 7}h${w - 20}"/>`,
     ];
@@ -188,12 +196,10 @@ const drawings = {timeseries, stat, table};
 
 /** The series of a panel. A chart has the whole range, other panels have the end of it. */
 async function seriesOf({title, type, targets}: Panel, prometheus: Prometheus): Promise<Series[]> {
-  const named = (legendFormat: string, {metric}: Curve): string =>
-    legendFormat.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '');
   const results = targets.map(async ({expr, legendFormat}, target) => {
     const curves = await prometheus.range(expr, type === 'timeseries' ? end - range : end, end, step);
     const series = curves.map((curve) => ({
-      name: named(legendFormat, curve),
+      name: legendFormat.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => curve.metric[label] ?? ''),
       labels: curve.metric,
       target,
       points: curve.values

@@ -1,7 +1,7 @@
 /**
  * Sample metrics of a platform for the picture of the dashboard: twelve hours, in the OpenMetrics text format that promtool reads. The
- * operator's own code registers the metrics, so their names, labels and buckets are real. The values are invented, and equal in each run:
- * a platform with 900 domains, to which a tenant adds 340 more, and whose order budget is then used up.
+ * operator's own code registers the metrics, so their names, labels and buckets are real. The values are invented, and equal in each run.
+ * The platform has 900 domains. A tenant adds 400 more, and the budget for orders is used up.
  */
 import {type MetricObjectWithValues, type MetricValue, Gauge, Registry} from 'prom-client';
 import {kitMetrics} from '../../operator/kube/metrics.ts';
@@ -14,21 +14,19 @@ export const end = Date.UTC(2026, 10, 26, 15) / 1000;
 const minutes = 12 * 60;
 const secondsAt = (minute: number): number => end + (minute - minutes) * 60;
 
-/** The minute in which the tenant begins to add its domains. */
-const bulk = minutes - 290;
+type Minutes = readonly [from: number, to: number];
+const during = ([from, to]: Minutes, minute: number): boolean => minute >= from && minute < to;
+/** The tenant adds its domains. */
+const bulk: Minutes = [530, 564];
+const banned: Minutes = [560, 575];
 const budget = {limit: 300, perMs: 10_800_000};
 
-/** Numbers between 0 and 1, equal in each run (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+let last = 7;
+/** Numbers between 0 and 1, equal in each run (Park and Miller). */
+function random(): number {
+  last = (last * 16_807) % 2_147_483_647;
+  return last / 2_147_483_647;
 }
-const random = numbers(7);
 /** Whole numbers around a mean. */
 const around = (mean: number): number => Math.floor(mean * (0.6 + 0.8 * random()) + random());
 const times = (count: number, act: () => void): void => Array.from({length: count}).forEach(act);
@@ -42,19 +40,27 @@ interface Added {
   live: number;
 }
 
+/** The hostnames that wait for one reason, since a time of theirs. */
+const group = (waitingFor: string, reason: string, hosts: Added[], since: 'at' | 'verified' | 'ordered') => ({
+  waitingFor,
+  reason,
+  count: hosts.length,
+  oldest: secondsAt(Math.min(...hosts.map((host) => host[since]))) * 1000,
+});
+
 /** The hostnames of the platform, from minute to minute. */
 class Hostnames {
   minute = 0;
   readonly added: Added[] = [];
   readonly #before = 900;
-  #toMove = 30;
+  #toMove = 64;
   readonly #orders: number[] = [];
 
   pass(minute: number): void {
     this.minute = minute;
-    const bulkNow = minute >= bulk && minute < bulk + 34;
-    times(bulkNow ? 10 : around(0.12), () => {
-      const conflicts = random() < 0.12;
+    const bulkNow = during(bulk, minute);
+    times(bulkNow ? 12 : around(0.3), () => {
+      const conflicts = random() < 0.05;
       const takes = bulkNow ? 15 + random() * 40 : 3 + 90 * random() ** 4;
       const never = conflicts || random() < 0.06 ? 5000 : 0;
       const reason = conflicts ? 'ConflictingRecord' : 'RecordMissing';
@@ -65,7 +71,7 @@ class Hostnames {
       [host.ordered, host.live] = [minute, minute + 1 + Math.floor(random() * 2)];
       this.#orders.push(minute);
     }
-    if (minute % 9 === 0 && this.#toMove > 0 && this.used() < budget.limit) {
+    if (minute % 12 === 0 && this.#toMove > 0 && this.used() < budget.limit) {
       this.#toMove--;
       this.#orders.push(minute);
     }
@@ -75,35 +81,20 @@ class Hostnames {
   queue = (): Added[] => this.added.filter((h) => h.verified <= this.minute && h.ordered > this.minute);
   issuing = (): Added[] => this.added.filter((h) => h.ordered <= this.minute && h.live > this.minute);
   live = (): number => this.#before + this.added.filter((h) => h.live <= this.minute).length;
-  unverified = (): Added[] => this.added.filter((h) => h.verified > this.minute);
+  unverified = (reason?: Added['reason']): Added[] =>
+    this.added.filter((h) => h.verified > this.minute && (reason === undefined || h.reason === reason));
 
   /** The facts that the leading operator exposes. */
   facts(): LeaderFacts {
-    const ms = secondsAt(this.minute) * 1000;
-    const group = (waitingFor: string, reason: string, hosts: Added[], since: keyof Added) => ({
-      waitingFor,
-      reason,
-      count: hosts.length,
-      oldest: secondsAt(Math.min(...hosts.map((host) => Number(host[since])))) * 1000,
-    });
-    const missing = (reason: Added['reason']) =>
-      group(
-        'Customer',
-        reason,
-        this.unverified().filter((h) => h.reason === reason),
-        'at',
-      );
-    const orders = [...this.queue(), ...this.issuing()].length;
-    const held = this.#before + this.added.length;
     return {
       phases: () => [
         ['Live', this.live()],
         ['AwaitingVerification', this.unverified().length],
-        ['Verified', orders],
+        ['Verified', this.queue().length + this.issuing().length],
       ],
       waiting: () => [
-        missing('RecordMissing'),
-        missing('ConflictingRecord'),
+        group('Customer', 'RecordMissing', this.unverified('RecordMissing'), 'at'),
+        group('Customer', 'ConflictingRecord', this.unverified('ConflictingRecord'), 'at'),
         group('Nobody', 'IssuanceQueued', this.queue(), 'verified'),
         group('CertificateAuthority', 'Issuing', this.issuing(), 'ordered'),
       ],
@@ -115,11 +106,11 @@ class Hostnames {
         ['Resting', 17],
         ['Expiring', 0],
       ],
-      firstEnd: () => ms + (31 * 86_400 - this.minute * 60) * 1000,
+      firstEnd: () => (end + 30 * 86_400) * 1000,
       certificatesToMove: () => this.#toMove,
       claims: () => [
-        ['Held', held],
-        ['Quarantined', 24 + Math.floor(this.minute / 90)],
+        ['Held', this.#before + this.added.length],
+        ['Quarantined', 124 + Math.floor(this.minute / 20)],
       ],
       ordersWaiting: () => this.queue().length,
       budget: () => [{...budget, used: this.used()}],
@@ -130,20 +121,15 @@ class Hostnames {
   }
 }
 
-/** A Pod with its registry. `pass` counts the work of a minute. */
-interface Pod {
-  role: string;
-  name: string;
-  registry: Registry;
-  pass: () => void;
-}
+/** Registers metrics. Returns a function that counts the work of a minute. */
+type Work = (registry: Registry) => () => void;
 
 /** A Pod with the metrics of every process. `up` is the metric that Prometheus itself adds. */
-function podOf(role: string, id: string, memoryMiB: number, pass: (registry: Registry) => () => void): Pod {
+function podOf(role: string, id: string, memoryMiB: number, workOf: Work) {
   const registry = new Registry();
   const gauge = (name: string) => new Gauge({name, help: name, registers: [registry]});
   const [up, memory, loop] = ['up', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'].map(gauge);
-  const work = pass(registry);
+  const work = workOf(registry);
   return {
     role,
     name: `doorplate-${role}-${id}`,
@@ -151,7 +137,7 @@ function podOf(role: string, id: string, memoryMiB: number, pass: (registry: Reg
     pass() {
       up!.set(1);
       memory!.set((memoryMiB + 6 * random()) * 2 ** 20);
-      loop!.set(0.0105 + 0.0015 * random());
+      loop!.set(0.0102 + memoryMiB * 1e-5 + 0.0003 * random());
       work();
     },
   };
@@ -159,8 +145,9 @@ function podOf(role: string, id: string, memoryMiB: number, pass: (registry: Reg
 
 const host = '10.96.0.1';
 
-function leader(hostnames: Hostnames): (registry: Registry) => () => void {
-  return (registry) => {
+const leader =
+  (hostnames: Hostnames): Work =>
+  (registry) => {
     const kit = kitMetrics(registry);
     const own = domainMetrics(registry);
     standingMetrics(registry, () => hostnames.facts());
@@ -173,13 +160,13 @@ function leader(hostnames: Hostnames): (registry: Registry) => () => void {
       times(around(hostnames.live() / 60), () => check('Proven', 'Proven', 0.06));
       for (const {reason, at} of hostnames.unverified())
         if (random() < 20 / (20 + minute - at)) check(reason, 'Refuted', 0.12);
-      times(around(minute > 600 && minute < 625 ? 3 : 0.05), () => check('ResolverFailure', 'Unknown', 4));
+      times(around(during([600, 625], minute) ? 3 : 0.3), () => check('ResolverFailure', 'Unknown', 3));
       const changed = hostnames.added.filter((h) => Math.ceil(h.verified) === minute);
       for (const {at, verified} of changed) own.addedToVerified.observe((verified - at) * 60);
       const done = hostnames.added.filter((h) => h.live === minute);
       for (const {live, verified} of done) own.verifiedToLive.observe(Math.max(0.2, live - verified) * 60);
       own.edgeProbes.inc({result: 'presented'}, around(6 + 4 * done.length));
-      own.edgeProbes.inc({result: 'unreachable'}, around(minute > 640 && minute < 655 ? 4 : 0));
+      own.edgeProbes.inc({result: 'unreachable'}, around(during([640, 655], minute) ? 4 : 0));
       const news = changed.length + done.length;
       kit.reconciles.inc({controller: 'customdomain', result: 'success'}, around(30 + 5 * news));
       kit.reconciles.inc({controller: 'customdomain', result: 'requeue'}, around(0.1 + 0.2 * news));
@@ -191,7 +178,6 @@ function leader(hostnames: Hostnames): (registry: Registry) => () => void {
       kit.restClientRequests.inc({code: '409', method: 'PATCH', host}, around(0.1 + 0.2 * news));
     };
   };
-}
 
 /** A Pod that reads objects and writes none. */
 function reader(registry: Registry): () => void {
@@ -199,17 +185,17 @@ function reader(registry: Registry): () => void {
   return () => restClientRequests.inc({code: '200', method: 'GET', host}, around(4));
 }
 
-function api(hostnames: Hostnames): (registry: Registry) => () => void {
-  return (registry) => {
+const api =
+  (hostnames: Hostnames): Work =>
+  (registry) => {
     const pass = reader(registry);
     const {answers, refusals, streams, streamEvents, streamEnds} = apiMetrics(registry);
-    const banned = (): boolean => hostnames.minute > 560 && hostnames.minute < 575;
     limitMetrics(registry, {
       decisions: () => ({admitted: 0, refused: 0}),
       storeIsDown: () => false,
       storeFailures: () => 0,
       bansBegun: () => 0,
-      activeBans: () => Number(banned()),
+      activeBans: () => Number(during(banned, hostnames.minute)),
       clockOffsetMs: () => 0,
       usageLost: () => 0,
       journaled: () => ({written: 0, lost: 0}),
@@ -220,31 +206,22 @@ function api(hostnames: Hostnames): (registry: Registry) => () => void {
     return () => {
       pass();
       const {minute} = hostnames;
-      const adding = minute >= bulk && minute < bulk + 34 ? 5 : 0.1;
+      const adding = during(bulk, minute) ? 5 : 0.1;
       times(around(70 + 20 * Math.sin(minute / 110)), () => answer('GET', '200', 0.012));
       times(around(adding), () => answer('POST', '201', 0.06));
       times(around(1.5), () => answer('GET', '404', 0.006));
-      const limited = around(minute > 545 && minute < 560 ? 20 : 0.2);
+      const limited = around(during([545, 560], minute) ? 20 : 0.2);
       times(limited, () => answer('GET', '429', 0.002));
       refusals.inc({why: 'rate-limited'}, limited);
-      refusals.inc({why: 'key-banned'}, banned() ? around(12) : 0);
+      refusals.inc({why: 'key-banned'}, during(banned, minute) ? around(12) : 0);
       streams.set({route}, 14 + Math.round(4 * Math.sin(minute / 90)));
-      streamEvents.inc({route}, around(4 + 3 * adding));
+      streamEvents.inc({route}, around(90 + 30 * adding));
       streamEnds.inc({route, why: 'client-left'}, around(1.5));
     };
   };
-}
 
-/** One line of the format. */
-function lineOf(
-  name: string,
-  {value, labels}: MetricValue<string>,
-  of: Record<string, string>,
-  minute: number,
-): string {
-  const all = Object.entries({...of, ...labels}).map(([label, text]) => `${label}="${text}"`);
-  return `${name}{${all.join(',')}} ${value} ${secondsAt(minute)}`;
-}
+/** A metric as a registry returns it. A histogram has values with names of their own. */
+type Values = MetricObjectWithValues<MetricValue<string> & {metricName?: string}>;
 
 /** The text, with the metrics that `isWanted` selects. `labels`: those that Prometheus adds to each Pod. */
 export async function sample(isWanted: (name: string) => boolean, labels: Record<string, string>): Promise<string> {
@@ -256,17 +233,17 @@ export async function sample(isWanted: (name: string) => boolean, labels: Record
     podOf('redirector', '5d4b98c7f-rv8wd', 79, reader),
     podOf('api', '79c6b5f44-9hxtj', 101, api(hostnames)),
   ];
-  const lines = new Set<string>();
+  const lines: string[] = [];
   for (let minute = 0; minute <= minutes; minute++) {
     hostnames.pass(minute);
     for (const {role, name: pod, registry, pass} of pods) {
       pass();
-      const metrics = (await registry.getMetricsAsJSON()) as MetricObjectWithValues<
-        MetricValue<string> & {metricName?: string}
-      >[];
-      for (const {name, values} of metrics.filter((metric) => isWanted(metric.name)))
-        for (const value of values) lines.add(lineOf(value.metricName ?? name, value, {...labels, role, pod}, minute));
+      for (const {name, values} of (await registry.getMetricsAsJSON()) as Values[])
+        for (const {metricName = name, labels: own, value} of isWanted(name) ? values : []) {
+          const all = Object.entries({...labels, role, pod, ...own}).map(([label, text]) => `${label}="${text}"`);
+          lines.push(`${metricName}{${all.join(',')}} ${value} ${secondsAt(minute)}`);
+        }
     }
   }
-  return `${[...lines].join('\n')}\n# EOF\n`;
+  return `${lines.join('\n')}\n# EOF\n`;
 }
