@@ -170,7 +170,7 @@ export class Prometheus {
         `--config.file=${join(folder, 'prometheus.yml')}`,
         `--storage.tsdb.path=${join(folder, 'data')}`,
         `--web.listen-address=127.0.0.1:${port}`,
-        // So that a query of what will be in an hour sees what is now. A series of a text has a sample each minute while it exists.
+        // A query for a time one hour ahead finds the current samples. A series of a text has a sample each minute while it exists.
         `--query.lookback-delta=${scraped ? '2h' : '1m'}`,
         '--log.level=error',
       ],
