@@ -20,7 +20,7 @@ interface Panel {
   transformations?: {id: string; options: {renameByName?: Record<string, string>}}[];
 }
 
-/** A series in the legend of its panel. `points`: times in seconds since the epoch, with values. */
+/** One line of a chart. `points`: times in seconds since the epoch, with values. */
 interface Series {
   name: string;
   labels: Record<string, string>;
@@ -28,7 +28,7 @@ interface Series {
   points: [time: number, value: number][];
 }
 
-/** Where a part is drawn. All numbers are in units of the viewBox. */
+/** Position and size of a part, in units of the viewBox. */
 interface Place {
   x: number;
   y: number;

@@ -220,7 +220,7 @@ const api =
     };
   };
 
-/** A metric as a registry returns it. A histogram has values with names of their own. */
+/** A metric as a registry returns it. Each value of a histogram has its own name. */
 type Values = MetricObjectWithValues<MetricValue<string> & {metricName?: string}>;
 
 /** The text, with the metrics that `isWanted` selects. `labels`: those that Prometheus adds to each Pod. */

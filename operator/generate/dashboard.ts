@@ -8,7 +8,7 @@ interface Panel {
   as?: 'stat' | 'table';
   /** The least value that a stat shows in green. Grafana shows smaller values in red. */
   good?: number;
-  /** PromQL, each with what its series are called; in a table, its column. */
+  /** PromQL queries, each with the legend of its series; in a table, with the title of its column. */
   queries: readonly (readonly [expr: string, legend: string])[];
 }
 
@@ -212,11 +212,11 @@ const rows = {
 
 const [columns, height] = [3, 8];
 const width = 24 / columns;
-/** The name of a query in its panel: A, B, ... */
+/** Grafana's ID of a query within a panel: A, B, ... */
 const refId = (i: number): string => String.fromCodePoint(65 + i);
 const datasource = {type: 'prometheus', uid: '${datasource}'};
 
-/** One row for each set of labels, with the value of each query in a column. Grafana names these columns by refId. */
+/** Rows are sets of labels, columns are the values of queries. Grafana names these columns by refId. */
 const tableOf = (queries: Panel['queries']): object[] => [
   {id: 'merge', options: {}},
   {

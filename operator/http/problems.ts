@@ -216,7 +216,7 @@ const table = {
     status: 422,
     title: 'The platform refuses the request',
     means:
-      'The rules for hostnames or for keys do not allow it. `detail` is the message of the rule. `cause` is absent ' +
+      'A rule for hostnames or API keys forbids the request. `detail` is the message of the rule. `cause` is absent ' +
       'if the rule is an admission policy of the platform.',
     remedy: 'Follow `detail`.',
   },

@@ -33,7 +33,7 @@ export function Problem({error, trying = false}: {error: unknown; trying?: boole
 const textIn = (texts: Readonly<Record<string, string>>, name: string | undefined): string | undefined =>
   name !== undefined && Object.hasOwn(texts, name) ? texts[name] : undefined;
 
-/** The text about the cause of a problem, or about its type. A type that the page does not know has the text of the API. */
+/** The text about the cause of a problem, or about its type. For an unknown type: the API's own text. */
 function sayRefusal({problem, cause, message, retryAfterSeconds}: Refused): string {
   const {causes, problems, errors} = language().texts;
   const text = textIn(causes, cause) ?? textIn(problems, problem) ?? message;

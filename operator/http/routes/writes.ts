@@ -28,7 +28,7 @@ export interface WriteDeps {
   writer: DomainWriter;
   /** Resolves with the CustomDomain when its status speaks of its spec, or as it stands when that takes too long. */
   settled: (domain: CustomDomain) => Promise<CustomDomain>;
-  /** Why a hostname can never be attached here; undefined if it may be attached. */
+  /** The reason to refuse a hostname to every project. Undefined: the hostname can be attached. */
   notAllowed: (written: string) => Refusal | undefined;
   /** Why the operator would refuse a hostname that is tried out. */
   refusal: (attempt: Omit<Attempt, 'now'>, hostname: Hostname) => Refusal | undefined;

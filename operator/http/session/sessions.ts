@@ -63,7 +63,7 @@ interface Times {
 const newToken = (): string => randomBytes(32).toString('base64url');
 const tokenShape = /^[\w-]{43}$/;
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
-/** Causes of the end of a session that has no record any more. */
+/** Messages for sessions whose record was deleted or has expired, by cause. */
 const ends = {
   Expired: 'The session has expired. Sign in again.',
   SignedOut: 'The user signed out of this session. Sign in again.',
@@ -138,8 +138,9 @@ export class Sessions {
 
   /** The session of a cookie, or why there is none. */
   async find(token: string): Promise<Session | NotRecognised> {
+    if (!tokenShape.test(token)) return sessionEnded('Expired', ends.Expired);
     const id = idOf(token);
-    const text = tokenShape.test(token) ? await this.#asked(this.#deps.records.get(`session:${id}`)) : undefined;
+    const text = await this.#asked(this.#deps.records.get(`session:${id}`));
     this.#good.delete(id);
     if (text === undefined) return this.#howEnded(id);
     const session = {...(JSON.parse(text) as SessionGrant & {endsSeconds: number}), id};
@@ -204,7 +205,7 @@ export class Sessions {
 
   async #howEnded(id: string): Promise<NotRecognised> {
     const kept = await this.#asked(this.#deps.records.get(`ended:${id}`));
-    const cause = (kept ?? 'Expired') as keyof typeof ends;
+    const cause = kept === 'SignedOut' || kept === 'Ended' ? kept : 'Expired';
     return sessionEnded(cause, ends[cause]);
   }
 

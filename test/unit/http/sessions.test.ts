@@ -110,6 +110,12 @@ describe('A session', () => {
       ]);
   });
 
+  test('of a cookie that is not a token has expired, without a request to the store', async () => {
+    const {sessions, records} = make();
+    records.get = () => Promise.reject(new Error('asked'));
+    expect(await sessions.find('not-a-token')).toMatchObject({problem: 'session-ended', cause: 'Expired'});
+  });
+
   test('whose cause of its end cannot be written has ended', async () => {
     const {sessions, world, records} = make();
     const {token} = await sessions.start(grant);
