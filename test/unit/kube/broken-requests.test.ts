@@ -21,8 +21,8 @@ async function started(handle: RequestListener, options: ServerOptions = {}): Pr
   return (server.address() as AddressInfo).port;
 }
 
-/** Sends bytes, and returns all that comes until the server closes. */
-async function say(port: number, ...parts: (string | Promise<unknown>)[]): Promise<string> {
+/** Sends bytes, waits for answers that match, and returns all that comes until the server closes. */
+async function say(port: number, ...parts: (string | RegExp)[]): Promise<string> {
   let received = '';
   const socket: Socket = connect({port, host: '127.0.0.1'});
   const closed = new Promise<string>((resolve) => {
@@ -36,23 +36,31 @@ async function say(port: number, ...parts: (string | Promise<unknown>)[]): Promi
       })
       .on('close', () => resolve(received));
   });
-  for (const part of parts)
+  for (const part of parts) {
     if (typeof part === 'string') socket.write(part);
-    else await part;
+    else while (!part.test(received) && !socket.closed) await sleep(5);
+  }
   return closed;
 }
 
 const body = (answer: string): string => answer.split('\r\n\r\n')[1] ?? '';
 const fine: RequestListener = (_, response) => response.end('fine');
-const slow: RequestListener = async (_, response) => {
-  response.writeHead(200).write('one ');
-  await sleep(200);
-  response.end('two');
-};
-const slowly: RequestListener = async (_, response) => {
-  await sleep(200);
-  response.end('fine');
-};
+
+/** Answers only after the server has seen a fault; `begin`: with the first part before it. */
+async function startedToAnswerLate({
+  begin = false,
+  ...options
+}: ServerOptions & {begin?: boolean} = {}): Promise<number> {
+  const fault = Promise.withResolvers<void>();
+  const port = await started(async (_, response) => {
+    if (begin) response.writeHead(200).write('one ');
+    await fault.promise;
+    response.end('two');
+  }, options);
+  // These run after the server's own listeners.
+  for (const event of ['clientError', 'connect']) running.at(-1)!.once(event, () => fault.resolve());
+  return port;
+}
 
 describe('A request that cannot be read', () => {
   test.each<[string, number, string, RegExp, ServerOptions]>([
@@ -117,7 +125,7 @@ describe('A request that cannot be read', () => {
   test('is answered once, and the client that sends on can read the answer', async () => {
     const part = 'x'.repeat(50_000);
     const port = await started(fine);
-    const answer = await say(port, `GET /${part}`, sleep(50), part, sleep(50), part, sleep(50), part);
+    const answer = await say(port, `GET /${part}`, part, part, part);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(body(answer)).toMatch(/at most 16 KiB/);
   });
@@ -143,60 +151,52 @@ describe('Bytes that are no request', () => {
   const good = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok';
 
   test('behind a request whose answer is still to come leave it its answer, and the connection closes', async () => {
-    const port = await started(async (_, response) => {
-      await sleep(100);
-      response.end('fine');
-    });
-    const answer = await say(port, `${good}too long`);
+    const answer = await say(await startedToAnswerLate(), `${good}too long`);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*fine$/);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*two$/);
   });
 
   test('behind a request that was answered are answered', async () => {
-    const answer = await say(await started(fine), good, sleep(100), 'hello\r\n\r\n');
+    const answer = await say(await started(fine), good, /fine/, 'hello\r\n\r\n');
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
   test('never stand in an answer that has begun', async () => {
-    const port = await started(async (_, response) => {
-      response.writeHead(200).write('one ');
-      await sleep(200);
-      response.end('two');
-    });
-    const answer = await say(port, good, sleep(50), 'hello\r\n\r\n');
+    const answer = await say(await startedToAnswerLate({begin: true}), good, /one/, 'hello\r\n\r\n');
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(answer).toContain('two');
   });
 
   const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
   const connectMethod = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
-  test.each<[string, RequestListener, string[]]>([
-    ['CONNECT, with the request', slowly, [`${good}${connectMethod}`]],
-    ['CONNECT, while the answer is written', slow, [good, connectMethod]],
-    ['a broken body', slowly, [good, chunked, 'nonsense\r\n']],
-  ])('never stand in place of the answer to an earlier request: %s', async (_, handle, parts) => {
-    const answer = await say(await started(handle), ...parts.flatMap((part) => [part, sleep(30)]));
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*(fine|two)/);
+  test.each<[string, boolean, (string | RegExp)[]]>([
+    ['CONNECT, with the request', false, [`${good}${connectMethod}`]],
+    ['CONNECT, while the answer is written', true, [good, /one/, connectMethod]],
+    ['a broken body', false, [good, chunked, 'nonsense\r\n']],
+  ])('never stand in place of the answer to an earlier request: %s', async (_, begin, parts) => {
+    const answer = await say(await startedToAnswerLate({begin}), ...parts);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*two/);
     expect(answer).not.toContain('HTTP/1.1 400');
   });
 
   test('behind a request that was answered are answered: CONNECT', async () => {
-    const answer = await say(await started(fine), good, sleep(100), connectMethod);
+    const answer = await say(await started(fine), good, /fine/, connectMethod);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
   test("in a second request's body that comes too slowly leave the first its answer", async () => {
-    const port = await started(slowly, {headersTimeout: 100, requestTimeout: 100});
+    const port = await startedToAnswerLate({headersTimeout: 100, requestTimeout: 100});
     const answer = await say(port, `${good}POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx`);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*fine/);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*two/);
     expect(answer).not.toContain('HTTP/1.1 408');
   });
+
   test('in a body are answered as long as no answer has begun', async () => {
-    expect(await say(await started(() => {}), chunked, sleep(50), 'nonsense\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await say(await started(() => {}), chunked, 'nonsense\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   test("in a body whose request was answered end the connection: a second answer would be the next one's", async () => {
-    const answer = await say(await started(fine), chunked, sleep(50), 'nonsense\r\n');
+    const answer = await say(await started(fine), chunked, /fine/, 'nonsense\r\n');
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
 });
