@@ -46,7 +46,7 @@ async function say(port: number, ...parts: (string | RegExp)[]): Promise<string>
 const body = (answer: string): string => answer.split('\r\n\r\n')[1] ?? '';
 const fine: RequestListener = (_, response) => response.end('fine');
 
-/** Answers only after the server has seen a fault; `begin`: with the first part before it. */
+/** A server that completes its answers after it has seen a fault. `begin`: it sends the first part of each answer at once. */
 async function startedToAnswerLate({
   begin = false,
   ...options
