@@ -241,7 +241,7 @@ const eventRecorder = ({client, config, log, metrics}: RoleParts, tenants: Tenan
     instance: config.pod,
     log,
     metrics,
-    isBeingDeleted: (namespace) => tenants.isBeingDeleted(namespace),
+    isGone: (namespace) => tenants.isGone(namespace),
   });
 
 /** Undefined where the settings say that there is one process only. */

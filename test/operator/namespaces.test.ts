@@ -15,6 +15,7 @@ import type {KubeObject} from '../../operator/kube/objects.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator} from '../support/operator.ts';
+import type {Seen} from '../support/kube-proxy.ts';
 import {Platform} from '../support/platform.ts';
 import {Api} from '../support/policy.ts';
 
@@ -37,13 +38,17 @@ afterAll(async () => {
 const reads = (namespace: string) =>
   operator.proxy.seen.filter(({url}) => url.pathname === `${path}/${namespace}`).length;
 
-/** Deletes a Namespace and creates one of its name that is nobody's. */
-async function makeAnew(namespace: string): Promise<void> {
+/** Deletes a Namespace. What is in it stays, because the controller of namespaces is not here. */
+async function end(namespace: string): Promise<void> {
   await platform.client.delete(namespaces, namespace);
-  // What the controller of namespaces does, which is not here.
   const ended = {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}, spec: {finalizers: []}};
   await api.send({method: 'PUT', path: `${path}/${namespace}/finalize`, body: ended});
   await eventually(async () => (await platform.client.get(namespaces, namespace)) === undefined);
+}
+
+/** Deletes a Namespace and creates one of its name that is nobody's. */
+async function makeAnew(namespace: string): Promise<void> {
+  await end(namespace);
   await platform.client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
 }
 
@@ -154,6 +159,33 @@ test('in a Namespace that is being deleted, routes and certificates go, and noth
     'PATCH customdomains',
     'PATCH projects',
   ]);
+});
+
+test('Events that wait are dropped when their Namespace has gone', async () => {
+  const customer = await Customer.deployed(platform);
+  await operator.rest();
+  const isEvent = ({method, url}: Seen) =>
+    method === 'POST' && url.pathname.endsWith(`/namespaces/${customer.namespace}/events`);
+  const {promise: until, resolve: release} = Promise.withResolvers<void>();
+  const before = operator.proxy.seen.length;
+  operator.proxy.fate = (seen) => (isEvent(seen) ? {until} : 'forward');
+  const missing = 'AwaitingVerification RecordMissing';
+  await customer.attach('web', customer.host('www'));
+  for (const redirects of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+    const sources = redirects.map((label) => customer.host(label));
+    await customer.change(customDomains, 'web', {spec: {redirects: sources.map((from) => ({from, status: 301}))}});
+    const hosts = Object.fromEntries([customer.host('www'), ...sources].map((hostname) => [hostname, missing]));
+    expect(await operator.comesTo(() => customer.hosts('web'), hosts)).toEqual(hosts);
+  }
+
+  await end(customer.namespace);
+  // Namespaces come by one watch: the operator has seen the end of the first when it knows the second.
+  await Customer.deployed(platform);
+  release();
+  operator.spare();
+  await operator.rest();
+  // The first one was on its way already.
+  expect(operator.proxy.seen.slice(before).filter(isEvent)).toHaveLength(1);
 });
 
 test('a Namespace is read from the API server when a hostname gets a holder, and not again', async () => {

@@ -85,6 +85,11 @@ export class Tenants {
     return this.#caches.namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined;
   }
 
+  /** Whether a namespace is being deleted, or does not exist (any more): every write into it fails. */
+  isGone(namespace: string): boolean {
+    return this.#caches.namespaces.get(namespace) === undefined || this.isBeingDeleted(namespace);
+  }
+
   /** How many of these are in a namespace whose Account, or its Plan, does not exist. */
   countWithoutPlan(domains: readonly CustomDomain[]): number {
     const lost = new Map<string, number>();

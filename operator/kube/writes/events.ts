@@ -36,7 +36,7 @@ export const events = defineResource<KubeEvent>({
 /**
  * Writes events.k8s.io/v1 Events in the background. `record` never waits and never throws. Events are written sequentially. An
  * Event is dropped and counted (`metrics`) if the buffer is full or the API server refuses it. Events in a namespace that is being
- * deleted are dropped without being counted. Nothing is aggregated: record transitions only.
+ * deleted, or is gone, are dropped without being counted. Nothing is aggregated: record transitions only.
  */
 export class EventRecorder {
   readonly #client: Client;
@@ -46,14 +46,14 @@ export class EventRecorder {
   readonly #metrics: Pick<KitMetrics, 'eventsDropped'> | undefined;
   readonly #capacity: number;
   readonly #now: () => Date;
-  readonly #isBeingDeleted: (namespace: string) => boolean;
+  readonly #isGone: (namespace: string) => boolean;
   readonly #buffer: KubeEvent[] = [];
   #writing: Promise<void> | undefined;
   #order = 0;
 
   /**
-   * `controller`: a qualified name such as 'example.com/operator'. `instance`: this process, such as the Pod's name. `isBeingDeleted`:
-   * whether a namespace is known to be deleted.
+   * `controller`: a qualified name such as 'example.com/operator'. `instance`: this process, such as the Pod's name. `isGone`:
+   * whether a namespace is known to be deleted, or does not exist.
    */
   constructor(
     client: Client,
@@ -64,7 +64,7 @@ export class EventRecorder {
       metrics,
       capacity = 1000,
       now = () => new Date(),
-      isBeingDeleted = () => false,
+      isGone = () => false,
     }: {
       controller: string;
       instance: string;
@@ -72,7 +72,7 @@ export class EventRecorder {
       metrics?: Pick<KitMetrics, 'eventsDropped'>;
       capacity?: number;
       now?: () => Date;
-      isBeingDeleted?: (namespace: string) => boolean;
+      isGone?: (namespace: string) => boolean;
     },
   ) {
     this.#client = client;
@@ -82,7 +82,7 @@ export class EventRecorder {
     this.#metrics = metrics;
     this.#capacity = capacity;
     this.#now = now;
-    this.#isBeingDeleted = isBeingDeleted;
+    this.#isGone = isGone;
   }
 
   record({regarding, type, reason, action, note}: EventRecord): void {
@@ -125,7 +125,7 @@ export class EventRecorder {
 
   async #write(): Promise<void> {
     for (let event = this.#buffer.shift(); event; event = this.#buffer.shift()) {
-      if (this.#isBeingDeleted(event.metadata.namespace ?? '')) continue;
+      if (this.#isGone(event.metadata.namespace ?? '')) continue;
       try {
         await this.#client.create(events, event);
       } catch (error) {
