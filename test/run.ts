@@ -112,16 +112,26 @@ function couldNotRun(error: unknown): Counts {
   return {passed: 0, failed: 1};
 }
 
-/** A command that is one test: it passes when it exits 0. `culprits` finds in its output what the last lines are to say of a failure. */
+/** The end of a failed command's output. */
+const lastLines = (output: string): string[] =>
+  output
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-10);
+
+/**
+ * A command that is one test: it passes when it exits 0. `culprits` finds in its output what the last lines are to say of a failure; else
+ * they are the last lines of the command.
+ */
 const command =
   (name: string, line: readonly string[], {niced = 0, culprits}: {niced?: number; culprits?: RegExp} = {}) =>
   async (): Promise<Counts> => {
     const [first = '', ...rest] = niced ? ['nice', '-n', `${niced}`, ...line] : line;
     let output = '';
-    const code = await run(first, rest, {hear: culprits && ((chunk) => (output += chunk.toString()))});
+    const code = await run(first, rest, {hear: (chunk) => (output += chunk.toString())});
     say(`${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
     if (code === 0) return {passed: 1, failed: 0};
-    failures.push(name, ...((culprits && output.match(culprits)) ?? []));
+    failures.push(name, ...((culprits && output.match(culprits)) ?? lastLines(output)));
     return {passed: 0, failed: 1};
   };
 
