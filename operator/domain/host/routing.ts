@@ -45,7 +45,7 @@ export function plan(host: Proven): PlannedHost {
     ...host,
     // The routes of its former owner go first.
     routing:
-      (isOccupied(facts) && !servesStill) || isAnsweredElsewhere(host)
+      (isOccupied(facts, useOf(role)) && !servesStill) || isAnsweredElsewhere(host)
         ? {...routing, routes: [], routed: false}
         : routing,
     former,
@@ -57,10 +57,11 @@ export function plan(host: Proven): PlannedHost {
 
 /**
  * Whether the routes of another owner must go first. Those of the same tenant stay until the routes here exist, which need their
- * certificate.
+ * certificate. Routes that exist here stay: they were written when the others were gone or of the same tenant, and the caches report the
+ * end of a former owner and of its routes in any order.
  */
-const isOccupied = ({occupied, succeeds, certificate}: HostFacts): boolean =>
-  occupied === true && !(succeeds && certificate?.ready);
+const isOccupied = ({occupied, succeeds, certificate, standing}: HostFacts, use: Use): boolean =>
+  occupied === true && standing?.[use] === undefined && !(succeeds && certificate?.ready);
 
 /** `certificate`: the expected certificate at the edge. */
 function edgeWatchOf(

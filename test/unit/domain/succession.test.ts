@@ -81,6 +81,11 @@ describe('The successor', () => {
   test('writes none beside those of another tenant', () => {
     expect(routes({certificate: certificate()})).toEqual([]);
   });
+
+  test('keeps those that it has, although a copy of the former owner’s is there still and nobody knows whose it was', () => {
+    const standing = {serves: {since: t0, isWhole: true}};
+    expect(routes({certificate: certificate(), standing})).toHaveLength(2);
+  });
 });
 
 /** `docs` was the primary until `www` took its place; both are Live. */

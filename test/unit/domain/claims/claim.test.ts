@@ -315,7 +315,7 @@ describe('Rule 4, proof decides, not speed', () => {
   });
 
   test("a new holder's route is written when the former holder's is gone", () => {
-    const d = decide(world({facts: {[docs]: served({occupied: true})}}));
+    const d = decide(world({facts: {[docs]: served({occupied: true, standing: {}})}}));
     expect(objectLines(d)).toEqual([`acme Certificate ${docs}`]);
     expect(hostLines(d)).toEqual([`${docs} Verified EdgePending Nobody`]);
   });
