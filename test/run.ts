@@ -120,8 +120,8 @@ const lastLines = (output: string): string[] =>
     .slice(-10);
 
 /**
- * A command that is one test: it passes when it exits 0. `culprits` finds in its output what the last lines are to say of a failure; else
- * they are the last lines of the command.
+ * Runs a command as one test, which passes when the command exits 0. After a failure, the run ends with the parts of the output that
+ * `culprits` matches, or without `culprits` with the last lines.
  */
 const command =
   (name: string, line: readonly string[], {niced = 0, culprits}: {niced?: number; culprits?: RegExp} = {}) =>

@@ -85,7 +85,7 @@ export class Tenants {
     return this.#caches.namespaces.get(namespace)?.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Whether a namespace is being deleted, or does not exist (any more): every write into it fails. */
+  /** Whether a namespace does not exist or is being deleted. Every write into it fails. */
   isGone(namespace: string): boolean {
     return this.#caches.namespaces.get(namespace) === undefined || this.isBeingDeleted(namespace);
   }
