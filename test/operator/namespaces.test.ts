@@ -41,7 +41,7 @@ const isEventIn = (namespace: string, {method, url}: Seen): boolean =>
 const reads = (namespace: string) =>
   operator.proxy.seen.filter(({url}) => url.pathname === `${path}/${namespace}`).length;
 
-/** Deletes a Namespace. What is in it stays, because the controller of namespaces is not here. */
+/** Deletes a Namespace and keeps its objects: this API server runs without the namespace controller. */
 async function end(namespace: string): Promise<void> {
   await platform.client.delete(namespaces, namespace);
   const ended = {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}, spec: {finalizers: []}};
@@ -49,7 +49,7 @@ async function end(namespace: string): Promise<void> {
   await eventually(async () => (await platform.client.get(namespaces, namespace)) === undefined);
 }
 
-/** Deletes a Namespace and creates one of its name that is nobody's. */
+/** Deletes a Namespace, and creates another one of the same name without an Account. */
 async function makeAnew(namespace: string): Promise<void> {
   await end(namespace);
   await platform.client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
@@ -181,13 +181,13 @@ test('Events that wait are dropped when their Namespace has gone', async () => {
   }
 
   await end(customer.namespace);
-  // Namespaces come by one watch: the operator has seen the end of the first when it knows the second.
+  // One watch reports all Namespaces: an operator that knows the second one has seen the end of the first one.
   const next = await Customer.deployed(platform);
   release();
   operator.spare();
-  // Events are written in order: those of the first Namespace came before.
+  // The recorder writes Events in order, those of the first Namespace first.
   expect(await operator.comesTo(async () => eventsOf(next.namespace) > 0, true)).toBe(true);
-  // One was on its way already.
+  // The proxy held back one request.
   expect(eventsOf(customer.namespace)).toBe(before + 1);
 });
 

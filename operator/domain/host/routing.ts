@@ -57,8 +57,8 @@ export function plan(host: Proven): PlannedHost {
 
 /**
  * Whether the routes of another owner must go first. Those of the same tenant stay until the routes here exist, which need their
- * certificate. Routes that exist here stay. Doorplate wrote them after the others were deleted, or beside those of the same tenant. The
- * caches report the end of a former owner and the end of its routes in any order.
+ * certificate. Routes that exist here stay. Doorplate created them after the deletion of other routes, or beside routes of the same
+ * tenant. The caches report the end of a former owner and the end of its routes in any order.
  */
 const isOccupied = ({occupied, succeeds, certificate, standing}: HostFacts, use: Use): boolean =>
   occupied === true && standing?.[use] === undefined && !(succeeds && certificate?.ready);
