@@ -1,4 +1,4 @@
-/** The redirector's HTTP server around the pure table. Its table comes from elsewhere (a watch) and is read anew at every request. */
+/** The redirector's HTTP server around the pure table. Its table comes from a watch, and is read anew at every request. */
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
@@ -16,6 +16,8 @@ export interface RedirectorOptions {
   table: () => ReadonlyMap<string, RedirectRule>;
   /** False until the table is complete: until then every request gets 503, because an unknown host may be a known one. */
   ready: () => boolean;
+  /** The newest rule for a host that the table may lack, never rejects: {@link Lookup.ruleOf}. */
+  ruleOf: (host: string) => Promise<RedirectRule | undefined>;
   log: Pick<Logger, 'info' | 'warn'>;
   /** How long close() serves on before it stops listening: the edge hears only later that it shall send no more. */
   lingerMs: number;
@@ -60,7 +62,13 @@ export async function startRedirector(opts: RedirectorOptions): Promise<Redirect
     if (draining) res.setHeader('connection', 'close');
     const fault = hostFault(req);
     if (fault !== undefined) return send(res, plain(400, fault));
-    send(res, opts.ready() ? answer(opts.table(), requestOf(req)) : notReady());
+    if (!opts.ready()) return send(res, notReady());
+    const request = requestOf(req);
+    const response = answer(opts.table(), request);
+    if (response.unsure === undefined) return send(res, response);
+    void opts
+      .ruleOf(response.unsure)
+      .then((rule) => send(res, rule ? answer(new Map([[rule.host, rule]]), request) : response));
   };
   server.on('request', handle);
   // A client that asks whether to send its body gets the final answer at once (RFC 9110, 10.1.1). Other expectations are passed over.

@@ -13,6 +13,8 @@ export interface Response {
   status: number;
   headers: Record<string, string>;
   body: string;
+  /** The host of which the table may not know the newest rule. */
+  unsure?: string;
 }
 
 /**
@@ -29,6 +31,8 @@ const PERMANENT_CACHE_CONTROL = 'public, max-age=0, must-revalidate';
  *   a rule for the host                 its status, Location: https://<to><path and query, octet for octet>
  *   a rule from https to the same host  421: the edge sends us what it should serve; redirecting would never end
  *   no rule                             404
+ *
+ * The last two are `unsure`: the edge reads routes apart from the table, so the newest rule may be missing here.
  */
 export function answer(
   table: ReadonlyMap<string, RedirectRule>,
@@ -38,8 +42,8 @@ export function answer(
   if (isChallengePath(target)) return plain(404, 'This server answers no ACME challenges.');
   const host = hostname(req.host);
   const rule = table.get(host);
-  if (!rule) return plain(404, 'This host has no redirect.');
-  if (rule.to === host && isHttps(req.forwardedProto)) return plain(421, loops);
+  if (!rule) return {...plain(404, 'This host has no redirect.'), unsure: host};
+  if (rule.to === host && isHttps(req.forwardedProto)) return {...plain(421, loops), unsure: host};
   const response = plain(rule.status, STATUS_CODES[rule.status] ?? '');
   const permanent = rule.status === 301 || rule.status === 308;
   return {

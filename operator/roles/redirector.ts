@@ -6,6 +6,7 @@ import {Cache} from '../kube/cache/cache.ts';
 import {Manager} from '../kube/manager.ts';
 import type {HasMeta} from '../kube/objects.ts';
 import {keyOf} from '../kube/objects.ts';
+import {Lookup} from '../redirector/lookup.ts';
 import {rulesOfDomain, rulesOfProject, Table} from '../redirector/rules.ts';
 import {startRedirector} from '../redirector/server.ts';
 import type {RedirectRule} from '../redirector/table.ts';
@@ -30,10 +31,12 @@ export function redirector({client, log}: RoleParts, {port = 8080, lingerMs = 5_
     cache.onChange((now, before) => table.set(`${cache.resource.kind} ${keyOf((now ?? before)!)}`, now?.rules ?? []));
   }
   const ready = () => domainCache.isSynced && projectCache.isSynced;
+  const lookup = new Lookup({client, log});
+  const ruleOf = (host: string) => lookup.ruleOf(host);
   let server: Awaited<ReturnType<typeof startRedirector>> | undefined;
   const http = {
     start: async () => {
-      server = await startRedirector({port, table: () => table.rules, ready, log, lingerMs, drainMs: 15_000});
+      server = await startRedirector({port, table: () => table.rules, ready, ruleOf, log, lingerMs, drainMs: 15_000});
     },
     stop: async () => server?.close(),
   };

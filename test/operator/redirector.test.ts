@@ -4,8 +4,8 @@ import {createServer, type AddressInfo} from 'node:net';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {HostStatus} from '../../operator/api/custom-domain.ts';
-import {customDomains, projects} from '../../operator/resources/resources.ts';
-import type {Client} from '../../operator/kube/client/client.ts';
+import {customDomains, domainClaims, projects} from '../../operator/resources/resources.ts';
+import {Client} from '../../operator/kube/client/client.ts';
 import type {Manager} from '../../operator/kube/manager.ts';
 import type {Resource} from '../../operator/kube/objects.ts';
 import type {RoleParts} from '../../operator/roles/parts.ts';
@@ -13,8 +13,10 @@ import {redirector} from '../../operator/roles/redirector.ts';
 import {Customer} from '../support/customer.ts';
 import {eventually} from '../support/kube-api.ts';
 import {Platform} from '../support/platform.ts';
+import {SwallowingProxy} from '../support/swallowing-proxy.ts';
 
 let platform: Platform;
+let network: SwallowingProxy;
 let client: Client;
 let manager: Manager;
 let port: number;
@@ -24,12 +26,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => free.listen(0, resolve));
   ({port} = free.address() as AddressInfo);
   await new Promise((resolve) => free.close(resolve));
-  client = platform.server.client();
+  network = await SwallowingProxy.start(Number(new URL(platform.server.url).port));
+  client = new Client({...platform.server.credentials, server: `https://127.0.0.1:${network.port}`});
   manager = redirector({client, log: pino({level: 'silent'})} as RoleParts, {port, lingerMs: 0});
   await manager.start();
 });
 afterAll(async () => {
   await manager?.stop();
+  await network?.stop();
   await platform?.stop();
 });
 
@@ -100,5 +104,28 @@ describe('The redirector', () => {
     expect(await answerOf(host)).toBe(`308 https://${host}/x`);
     await tell('DefaultHostDisabled');
     await eventually(async () => (await answerOf(host)) === '404');
+  });
+
+  test('answers a redirect that is published while its watch is silent', async () => {
+    const customer = await Customer.create(platform);
+    const [www, old] = [customer.host('www'), customer.host('old')];
+    await customer.attach('web', www, [old]);
+    const {metadata} = (await platform.client.get(customDomains, `${customer.namespace}/web`))!;
+    const {namespace = '', name, uid = ''} = metadata;
+    await platform.client.create(domainClaims, {
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'DomainClaim',
+      metadata: {name: old},
+      spec: {tenant: {account: customer.namespace}, proof: 'DNS'},
+      status: {generation: 1, holder: {kind: 'CustomDomain', namespace, name, uid}},
+    });
+    await expectAnswer(customer, old, '404');
+    network.swallow();
+    const from = performance.now();
+    await say(customDomains, customer, 'web', {hosts: [{...live(old), redirect: {to: www, status: 302}}]});
+    // A connection that is kept alive is silent, too: the first lookups may end after their second.
+    await eventually(async () => (await answerOf(old)) === `302 https://${www}/x`);
+    // The watch is found silent after 45 s.
+    expect(performance.now() - from).toBeLessThan(30_000);
   });
 });

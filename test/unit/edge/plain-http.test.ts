@@ -36,6 +36,7 @@ describe('Plain HTTP is answered by our redirector', () => {
       port: 0,
       table: () => new Map(),
       ready: () => true,
+      ruleOf: async () => undefined,
       log,
       lingerMs: 0,
       drainMs: 0,

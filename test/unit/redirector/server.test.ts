@@ -20,6 +20,7 @@ async function started(over: Partial<RedirectorOptions> = {}): Promise<RedirectS
     port: 0,
     table: () => new Map([[rule.host, rule]]),
     ready: () => true,
+    ruleOf: async () => undefined,
     log,
     lingerMs: 0,
     drainMs: 200,
@@ -179,10 +180,40 @@ describe('The redirector', () => {
     expect((await send(port, {})).status).toBe(308);
   });
 
+  test('looks up a rule that its table lacks, or that sends HTTPS to itself', async () => {
+    const [to, host] = ['docs.example.com', 'new.example.com'];
+    const asked: string[] = [];
+    const ruleOf = async (h: string): Promise<RedirectRule | undefined> => {
+      asked.push(h);
+      return h === host || h === to ? {host: h, to: 'www.example.com', status: 301} : undefined;
+    };
+    const table = () => new Map<string, RedirectRule>([[to, {host: to, to, status: 308}]]);
+    const {port} = await started({table, ruleOf});
+    const https = {'x-forwarded-proto': 'https'};
+    expect(await send(port, {host, path: '/a?b'})).toMatchObject({
+      status: 301,
+      headers: {location: 'https://www.example.com/a?b'},
+    });
+    expect(await send(port, {host: to, headers: https})).toMatchObject({status: 301});
+    expect(await send(port, {host: 'nobody.example.com'})).toMatchObject({status: 404});
+    // What the table knows, it answers, and a challenge is nobody's redirect.
+    expect(await send(port, {host: to})).toMatchObject({status: 308});
+    expect(await send(port, {host, path: '/.well-known/acme-challenge/token'})).toMatchObject({status: 404});
+    expect(asked).toEqual([host, to, 'nobody.example.com']);
+  });
+
   test('rejects a port that is taken', async () => {
     const {port} = await started();
     await expect(
-      startRedirector({port, table: () => new Map(), ready: () => true, log, lingerMs: 0, drainMs: 0}),
+      startRedirector({
+        port,
+        table: () => new Map(),
+        ready: () => true,
+        ruleOf: async () => undefined,
+        log,
+        lingerMs: 0,
+        drainMs: 0,
+      }),
     ).rejects.toMatchObject({code: 'EADDRINUSE'});
   });
 });
