@@ -15,8 +15,9 @@ export interface LookupOptions {
   timeoutMs?: number;
 }
 
-/** Hostnames that are looked up at once, and then each second. Requests for unknown hosts must not load the API server. */
+/** Most lookups at once. Requests for unknown hosts must not load the API server. */
 const burst = 100;
+/** Most lookups in each later second. */
 const perSecond = 20;
 /** A busy hostname costs one lookup in this time, ms. A removed redirect is answered that much longer. */
 const keptMs = 1000;

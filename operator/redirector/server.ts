@@ -1,4 +1,4 @@
-/** The redirector's HTTP server around the pure table. Its table comes from a watch, and is read anew at every request. */
+/** The redirector's HTTP server around the pure table. Its table comes from a watch, and each request reads it. */
 import {createServer} from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';

@@ -196,7 +196,7 @@ describe('The redirector', () => {
     });
     expect(await send(port, {host: to, headers: https})).toMatchObject({status: 301});
     expect(await send(port, {host: 'nobody.example.com'})).toMatchObject({status: 404});
-    // What the table knows, it answers, and a challenge is nobody's redirect.
+    // The table answers for a host that it knows, and no challenge is redirected.
     expect(await send(port, {host: to})).toMatchObject({status: 308});
     expect(await send(port, {host, path: '/.well-known/acme-challenge/token'})).toMatchObject({status: 404});
     expect(asked).toEqual([host, to, 'nobody.example.com']);
