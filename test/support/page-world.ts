@@ -162,6 +162,8 @@ export class PageWorld {
     const visitor = await this.visitor(options);
     await followLink(visitor.page, await this.link(namespace, body));
     await visitor.page.getByRole('button', {name: 'Sign out'}).waitFor();
+    // The view comes after the header around it, and takes the focus.
+    await visitor.page.locator('main h1').waitFor();
     return visitor;
   }
 
