@@ -48,6 +48,13 @@ export class Rate {
     return Math.max(from, emptyAt - (this.#burst - 1) * this.#everyMs);
   }
 
+  /** Takes a slot for a key if one is free now. Otherwise nothing is reserved. */
+  take(key: string, now: number): boolean {
+    const isFree = (this.#emptyAt.get(key) ?? now) - (this.#burst - 1) * this.#everyMs <= now;
+    if (isFree) this.next(key, now);
+    return isFree;
+  }
+
   /** Removes keys with an empty bucket, which are equivalent to new keys. */
   #sweep(now: number): void {
     for (const [key, emptyAt] of this.#emptyAt) if (emptyAt <= now) this.#emptyAt.delete(key);

@@ -1,5 +1,6 @@
 /** Reads a redirect from the API server if the table lacks it. The edge may read a new route before this Pod reads the redirect. */
 import type {Logger} from 'pino';
+import {Rate} from '../dns/rate.ts';
 import type {Client} from '../kube/client/client.ts';
 import {type Clock, systemClock} from '../kube/clock.ts';
 import {normalise} from '../domain/hostnames/hostname.ts';
@@ -15,10 +16,8 @@ export interface LookupOptions {
   timeoutMs?: number;
 }
 
-/** Most lookups at once. Requests for unknown hosts must not load the API server. */
-const burst = 100;
-/** Most lookups in each later second. */
-const perSecond = 20;
+/** Lookups of all hosts together. Requests for unknown hosts must not load the API server. */
+const most = {perSecond: 20, burst: 100};
 /** A busy hostname costs one lookup in this time, ms. A removed redirect is answered that much longer. */
 const keptMs = 1000;
 
@@ -31,13 +30,11 @@ export class Lookup {
   readonly #clock: Clock;
   readonly #found = new Map<string, {rule: RedirectRule; until: number}>();
   readonly #underWay = new Map<string, Promise<RedirectRule | undefined>>();
-  #tokens = burst;
-  #filledAt: number;
+  readonly #rate = new Rate(most);
 
   constructor(options: LookupOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#filledAt = this.#clock.now();
   }
 
   /** The rule for a host. Undefined if there is none, the API server does not answer in time, or there are too many lookups. */
@@ -49,7 +46,7 @@ export class Lookup {
   }
 
   #begin(host: string): Promise<RedirectRule | undefined> | undefined {
-    if (normalise(host) !== host || !this.#take()) return undefined;
+    if (normalise(host) !== host || !this.#rate.take('all', this.#clock.now())) return undefined;
     const lookup = this.#read(host).finally(() => this.#underWay.delete(host));
     this.#underWay.set(host, lookup);
     return lookup;
@@ -88,14 +85,5 @@ export class Lookup {
     const now = this.#clock.now();
     for (const [host, {until}] of this.#found) if (until <= now) this.#found.delete(host);
     this.#found.set(rule.host, {rule, until: now + keptMs});
-  }
-
-  #take(): boolean {
-    const now = this.#clock.now();
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
-    this.#filledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
   }
 }

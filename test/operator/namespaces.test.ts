@@ -49,7 +49,7 @@ async function end(namespace: string): Promise<void> {
   await eventually(async () => (await platform.client.get(namespaces, namespace)) === undefined);
 }
 
-/** Deletes a Namespace, and creates another one of the same name without an Account. */
+/** Replaces a Namespace: the new one has the same name, and no Account. */
 async function makeAnew(namespace: string): Promise<void> {
   await end(namespace);
   await platform.client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});

@@ -11,6 +11,12 @@ test('So many at once, then one after the other; after a while as many at once a
   expect(times(rate, 'a', 4, 5000)).toEqual([5000, 5000, 5000, 5100]);
 });
 
+test('A slot that is not free is not reserved', () => {
+  const rate = new Rate({perSecond: 10, burst: 3});
+  const taken = (now: number) => Array.from({length: 50}, () => rate.take('a', now)).filter(Boolean).length;
+  expect([taken(1000), taken(1099), taken(1100), taken(1300), taken(5000)]).toEqual([3, 0, 1, 2, 3]);
+});
+
 test('Each key has its own', () => {
   const rate = new Rate({perSecond: 1, burst: 1});
   expect([rate.next('a', 0), rate.next('b', 0), rate.next('a', 0)]).toEqual([0, 0, 1000]);
