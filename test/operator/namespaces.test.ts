@@ -49,7 +49,7 @@ async function end(namespace: string): Promise<void> {
   await eventually(async () => (await platform.client.get(namespaces, namespace)) === undefined);
 }
 
-/** Replaces a Namespace: the new one has the same name, and no Account. */
+/** Replaces a Namespace with a Namespace of the same name that belongs to no Account. */
 async function makeAnew(namespace: string): Promise<void> {
   await end(namespace);
   await platform.client.create(namespaces, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: namespace}});
