@@ -115,8 +115,10 @@ const schema = z
       .strictObject({
         account: limits({limit: 300, per: '3h'}),
         registeredDomain: limits({limit: 50, per: '7d'}),
-        certificates: limits({limit: 4, per: '7d'}),
+        certificates: limits({limit: 5, per: '7d'}),
+        authorizations: limits({limit: 5, per: '1h'}),
         failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
+        countRenewals: z.boolean().default(false),
       })
       .prefault({}),
     graceTime: span('7d'),
@@ -285,7 +287,9 @@ export function toPolicy(s: Settings, namespace: string): Policy {
       account: toLimits(s.budgets.account),
       registeredDomain: toLimits(s.budgets.registeredDomain),
       certificates: toLimits(s.budgets.certificates),
+      authorizations: toLimits(s.budgets.authorizations),
       failures: toLimits(s.budgets.failures),
+      countRenewals: s.budgets.countRenewals,
     },
     graceTimeMs: s.graceTime,
     quarantineTimeMs: s.quarantineTime,

@@ -82,6 +82,7 @@ const details = z
     endTime: time(
       'Expected time of the next step, or the time until which resolvers may repeat the old answer (PropagationPending).',
     ).optional(),
+    queuedAt: time('Time since which the order waits in the order queue. It decides the position.').optional(),
     limit: text(
       longestDetail,
       'The limit that was reached: a number of hostnames, or of hours (VerificationExpired).',

@@ -56,6 +56,15 @@ const spec = z
   })
   .describe('The owner of the hostname. The hostname is the name of this object.');
 
+/** Causes of a failed order that are not the hostname's. */
+export const caCauses = [
+  'Authority',
+  'AccountLimit',
+  'RegisteredDomainLimit',
+  'CertificatesLimit',
+  'AuthorizationsLimit',
+] as const;
+
 const order = z
   .object({
     at: time('Start of the order.'),
@@ -64,6 +73,29 @@ const order = z
       'Time of the issuance or the failure. For a pending order: time when the CA had received it.',
     ).optional(),
     message: text(256, 'Error of the order.').optional(),
+    cause: z
+      .enum(caCauses)
+      .optional()
+      .describe(
+        'Why the certificate authority failed the order, if not because of the hostname: it had an error (Authority), or one of its ' +
+          'limits was reached. Then the order counts for no budget.',
+      ),
+    refusedUntil: time('When the certificate authority takes the next order, as it said with the error.').optional(),
+    issuer: text(253, 'Name of the issuer.').optional(),
+    tenant: text(
+      253,
+      'Tenant for which it was ordered: the name of its Account or the UID of its Namespace.',
+    ).optional(),
+    renewal: z
+      .boolean()
+      .optional()
+      .describe('The hostname had a certificate of this issuer. Then the order counts for no budget of the account.'),
+    superseded: z
+      .boolean()
+      .optional()
+      .describe(
+        'Its CertificateRequest was deleted before the certificate was issued. Then it counts as no certificate.',
+      ),
   })
   .describe('A certificate order.');
 

@@ -115,13 +115,13 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_order_budget_used',
-    help: 'Orders of the ACME account that count now, for each limit of budgets.account. The label is the length of its window.',
+    help: 'Tokens that orders have taken from the bucket of each limit of budgets.account. The label is the time in which the bucket refills.',
     labelNames: ['window_seconds'],
     values: (s) => budget(s, 'used'),
   },
   {
     name: 'doorplate_order_budget_limit',
-    help: 'Allowed orders of the ACME account in a window of that length.',
+    help: 'Size of that bucket: orders of the ACME account that are possible at once.',
     labelNames: ['window_seconds'],
     values: (s) => budget(s, 'limit'),
   },

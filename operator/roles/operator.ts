@@ -114,11 +114,12 @@ export function operator(parts: RoleParts): Manager {
 }
 
 const orderQueue = (
-  {budgets, issuanceStalledAfterMs}: Policy,
+  {budgets, issuanceStalledAfterMs, issuerRef}: Policy,
   tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined,
 ) =>
   new OrderQueue({
     budgets,
+    issuer: issuerRef.name,
     unheardAfterMs: issuanceStalledAfterMs,
     tenantOf: (hostname) => {
       const tenant = tenantOf(hostname);

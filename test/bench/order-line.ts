@@ -24,11 +24,14 @@ const orderRequestOf = (n: number, since: number): OrderRequest => ({
 function measure(waiting: number, remembered: number): {firstMs: number; grantMs: number} {
   let now = Date.UTC(2026, 0, 8);
   const book = new OrderQueue({
+    issuer: 'letsencrypt',
     budgets: {
       account: [{limit: 300, perMs: 3 * hour}],
       registeredDomain: [{limit: 50, perMs: 168 * hour}],
-      certificates: [{limit: 4, perMs: 168 * hour}],
+      certificates: [{limit: 5, perMs: 168 * hour}],
+      authorizations: [{limit: 5, perMs: hour}],
       failures: [{limit: 2, perMs: hour}],
+      countRenewals: false,
     },
     unheardAfterMs: hour / 2,
     tenantOf: (hostname) => `tenant-${Number(hostname.replaceAll(/\D/g, '')) % 200}`,

@@ -29,7 +29,9 @@ describe('a hostname that its tenant takes away and brings back', () => {
     await ann.wait('site', 'Ready');
     for (let i = 0; i < times; i++) {
       const gone = i % 2 === 0 ? ['customdomain/site'] : ['customdomain/site', 'project/web'];
-      await kubectl(['delete', ...gone, '-n', ann.namespace]);
+      // Argo CD deletes in the foreground.
+      const cascade = `--cascade=${i % 3 === 0 ? 'foreground' : 'background'}`;
+      await kubectl(['delete', cascade, ...gone, '-n', ann.namespace]);
       await eventually(
         'the claim is in quarantine',
         async () => (await claimOf(www))?.status?.quarantinedUntil !== undefined,

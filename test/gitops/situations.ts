@@ -182,7 +182,7 @@ const projectInputs: Input[] = [
   {routed: false, writeError: {kind: 'NameTaken', object: 'Ingress acme/x'}},
   {routed: false, writeError: {kind: 'WriteRefused', object: 'Ingress acme/x', says: 'no'}},
   {tls: 'PerProject'},
-  {tls: 'PerProject', grant: {kind: 'Queued', place: 3, expectedAt: t0 + hours}},
+  {tls: 'PerProject', grant: {kind: 'Queued', since: t0, place: 3, expectedAt: t0 + hours}},
   {tls: 'PerProject', certified: ['serves']},
 ];
 

@@ -64,7 +64,9 @@ const rows: [string, Situation, Verdicts][] = [
   ['CustomDomain, Issuing', issuing, pending],
   [
     'CustomDomain, IssuanceQueued',
-    decidedDomain(world({facts: {[docs]: {...proven(), grant: {kind: 'Queued', place: 3, expectedAt: t0 + minutes}}}})),
+    decidedDomain(
+      world({facts: {[docs]: {...proven(), grant: {kind: 'Queued', since: t0, place: 3, expectedAt: t0 + minutes}}}}),
+    ),
     pending,
   ],
   ['CustomDomain, EdgeUnreachable', decidedDomain(unreachable), pending],

@@ -304,8 +304,8 @@ const ordersAt = (kind: Past, now: number): Order[] => {
 const grantAt = (kind: 'Granted' | 'Queued' | 'Exhausted' | 'None', now: number): OrderGrant | undefined =>
   ({
     Granted: {kind: 'Granted'} as const,
-    Queued: {kind: 'Queued', place: 7, expectedAt: now + days} as const,
-    Exhausted: {kind: 'Exhausted', until: now + days} as const,
+    Queued: {kind: 'Queued', since: now, place: 7, expectedAt: now + days} as const,
+    Exhausted: {kind: 'Exhausted', since: now, until: now + days} as const,
     None: undefined,
   })[kind];
 

@@ -57,7 +57,9 @@ export const policy: Policy = {
   budgets: {
     account: [{limit: 300, perMs: 3 * hours}],
     registeredDomain: [{limit: 50, perMs: 7 * days}],
-    certificates: [{limit: 4, perMs: 7 * days}],
+    certificates: [{limit: 5, perMs: 7 * days}],
+    authorizations: [{limit: 5, perMs: hours}],
+    countRenewals: false,
     failures: [
       {limit: 2, perMs: hours},
       {limit: 3, perMs: days},

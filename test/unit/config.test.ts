@@ -85,11 +85,13 @@ describe('A good configuration', () => {
       budgets: {
         account: [{limit: 300, per: 3 * hour}],
         registeredDomain: [{limit: 50, per: 7 * day}],
-        certificates: [{limit: 4, per: 7 * day}],
+        certificates: [{limit: 5, per: 7 * day}],
+        authorizations: [{limit: 5, per: hour}],
         failures: [
           {limit: 2, per: hour},
           {limit: 3, per: day},
         ],
+        countRenewals: false,
       },
       api: {
         enabled: false,
@@ -383,11 +385,13 @@ describe('A good configuration', () => {
       budgets: {
         account: [{limit: 300, perMs: 3 * hour}],
         registeredDomain: [{limit: 50, perMs: 7 * day}],
-        certificates: [{limit: 4, perMs: 7 * day}],
+        certificates: [{limit: 5, perMs: 7 * day}],
+        authorizations: [{limit: 5, perMs: hour}],
         failures: [
           {limit: 2, perMs: hour},
           {limit: 3, perMs: day},
         ],
+        countRenewals: false,
       },
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');

@@ -5,6 +5,8 @@
  */
 import {readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
+import type {Order} from '../../operator/domain/certificates/budget.ts';
+import {timestamp} from '../../operator/domain/times.ts';
 import {leases} from '../../operator/kube/leader/lease.ts';
 import type {KubeObject, Resource} from '../../operator/kube/objects.ts';
 import {defineResource, keyOf as nameOf} from '../../operator/kube/objects.ts';
@@ -146,16 +148,17 @@ const unworded = (each: object) => ({...each, message: undefined});
 
 /**
  * Removes the status fields that the previous release does not know: `zone`, `verifiedBy` and `details` of each hostname, and the numbers
- * `attachedHostnames` and `liveHostnames`; and the messages, which a release may word in another way.
+ * `attachedHostnames` and `liveHostnames`; the new fields of orders; and the messages, which a release may word in another way.
  */
 function withoutNewFields(status: unknown): object | undefined {
   if (typeof status !== 'object' || status === null) return undefined;
-  const {hosts, conditions} = status as {hosts?: object[]; conditions?: object[]};
+  const {hosts, conditions, orders} = status as {hosts?: object[]; conditions?: object[]; orders?: Order[]};
   return {
     ...status,
     attachedHostnames: undefined,
     liveHostnames: undefined,
     conditions: conditions?.map(unworded),
+    orders: orders?.map(({at, outcome, endedAt}) => ({at, outcome, endedAt})),
     hosts: hosts?.map((host) => ({...unworded(host), zone: undefined, verifiedBy: undefined, details: undefined})),
   };
 }
@@ -321,6 +324,28 @@ describe('an installation of the release before', () => {
     );
     await api().patch(certificates, key, {status: {conditions}}, {type: 'merge', subresource: 'status'});
     expect((await lost.reason('site', 'CertificateLost')).status?.phase).toBe('Live');
+  });
+
+  test('remembers the orders of a hostname with their issuer, their tenant and why they failed', async () => {
+    const at = (minutes: number) => timestamp(Date.now() - minutes * 60_000);
+    const made = {issuer: 'pebble', tenant: early.namespace};
+    const orders: Order[] = [
+      {at: at(50), outcome: 'Issued', endedAt: at(49), ...made},
+      {
+        at: at(40),
+        outcome: 'Failed',
+        endedAt: at(39),
+        cause: 'Authority',
+        refusedUntil: at(30),
+        message: '500',
+        ...made,
+      },
+      {at: at(20), outcome: 'Pending', endedAt: at(20), superseded: true, renewal: true, ...made},
+    ];
+    const claim = early.host('old');
+    await api().patch(domainClaims, claim, {status: {orders}}, {type: 'merge'});
+    await decidesAnew();
+    expect((await api().get(domainClaims, claim))?.status?.orders).toMatchObject(orders);
   });
 
   test('is rolled back, the kinds stay: the same holds, and what is removed then is removed', async () => {

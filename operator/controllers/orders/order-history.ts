@@ -1,18 +1,25 @@
 /**
  * All known orders, and the grants that no order has followed yet, by time, tenant and registered domain. A grant without an order counts
- * from now on, with no end.
+ * as an order whose time is not known.
  */
-import type {Budgets, Order, OrderTimes} from '../../domain/certificates/budget.ts';
-import {leftOfShare, memoryMs, mergeOrders, shareChangesAt} from '../../domain/certificates/budget.ts';
+import type {Limit, Taken} from '../../domain/certificates/bucket.ts';
+import {leftOf, roomAt} from '../../domain/certificates/bucket.ts';
+import type {Budgets, Order} from '../../domain/certificates/budget.ts';
+import {isRenewal, memoryMs, mergeOrders, sharesOf} from '../../domain/certificates/budget.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {registrableName} from '../../domain/hostnames/hostname.ts';
 import {timestamp} from '../../domain/times.ts';
 import {type CountedOrder, CountedOrders} from './counted-orders.ts';
 
-/** The key and owner by which an order is counted. `tenant` undefined: the order belongs to no tenant. */
-interface LedgerEntry extends CountedOrder {
+/** By which keys, and from when, an order counts. */
+interface LedgerEntry {
+  /** The tenant's key; undefined: the order belongs to no tenant. */
   tenant: string | undefined;
   registered: Hostname;
+  /** As an order of the account and of its tenant; undefined: not at all. */
+  order?: CountedOrder;
+  /** As a certificate of the registered domain; undefined: not at all. */
+  certificate?: CountedOrder;
 }
 
 /** `madeBy`: latest time at which the CA can have received the order, ms since the epoch; undefined if unknown. */
@@ -33,6 +40,14 @@ export interface OrderShare {
   until: number;
 }
 
+/** An order that may be made from `at` on, ms since the epoch. */
+export interface GrantedOrder {
+  tenant: string;
+  hostname: Hostname;
+  renewal: boolean;
+  at: number;
+}
+
 export interface LedgerOptions {
   budgets: Budgets;
   /** A grant without an order counts as made after this time, so that a cert-manager that never orders blocks no other hostname. */
@@ -47,34 +62,48 @@ export class OrderHistory {
   readonly #made = new Map<Hostname, Map<string, Made>>();
   /** By Certificate. */
   readonly #granted = new Map<string, Granted>();
-  readonly #all = new CountedOrders();
+  readonly #all: CountedOrders;
   readonly #byTenant = new Map<string, CountedOrders>();
   readonly #byRegisteredDomain = new Map<Hostname, CountedOrders>();
   /** Told of each tenant whose share has changed. */
   readonly #onShare: (tenant: string) => void;
-  #pruned = 0;
+  /** Of the time before, nothing is known. */
+  readonly #since: number;
+  /** A tenant's own limits. */
+  readonly #shares: readonly Limit[];
+  #pruned: number;
 
-  constructor(options: LedgerOptions, onShare: (tenant: string) => void) {
+  constructor(options: LedgerOptions, {now, onShare}: {now: number; onShare: (tenant: string) => void}) {
     this.#options = options;
     this.#onShare = onShare;
+    this.#since = now - memoryMs(options.budgets);
+    this.#pruned = now;
+    this.#shares = sharesOf(options.budgets.account);
+    this.#all = new CountedOrders(options.budgets.account, this.#since);
   }
 
   /** Those of the account. */
-  all(now: number): OrderTimes {
+  all(now: number): Taken {
     return this.#all.asOf(now);
   }
 
-  ofRegisteredDomain(hostname: Hostname, now: number): OrderTimes {
-    return (this.#byRegisteredDomain.get(registrableName(hostname)) ?? new CountedOrders()).asOf(now);
+  ofRegisteredDomain(registered: Hostname, now: number): Taken {
+    const {registeredDomain} = this.#options.budgets;
+    const list = this.#byRegisteredDomain.get(registered) ?? new CountedOrders(registeredDomain, this.#since);
+    return list.asOf(now);
   }
 
   shareOf(tenant: string, now: number): OrderShare {
-    const {account} = this.#options.budgets;
-    const orders = this.#byTenant.get(tenant) ?? new CountedOrders();
-    const times = orders.asOf(now);
+    const shares = this.#shares;
+    const orders = this.#byTenant.get(tenant) ?? new CountedOrders(shares, this.#since);
+    const taken = orders.asOf(now);
+    const left = leftOf(taken, shares, now);
     return {
-      left: leftOfShare(times, account, now),
-      until: Math.min(shareChangesAt(times, account, now), orders.unheardUntil),
+      left,
+      until: Math.min(
+        roomAt(taken, shares, now, () => left + 1),
+        orders.unheardUntil,
+      ),
     };
   }
 
@@ -90,10 +119,20 @@ export class OrderHistory {
     return this.#granted.has(certificate);
   }
 
+  /** Whether an order of a hostname that begins now is a renewal. */
+  isRenewal(hostname: Hostname, issuer: string | undefined, now: number): boolean {
+    return isRenewal(this.#known(hostname), issuer, now);
+  }
+
   /** A Certificate's order may be made, or is being made: it counts. */
-  grant(certificate: string, {tenant, hostname, at}: {tenant: string; hostname: Hostname; at: number}): void {
+  grant(certificate: string, {tenant, hostname, renewal, at}: GrantedOrder): void {
     this.revoke(certificate);
-    const entry = {tenant, registered: registrableName(hostname), ...this.#unheard(at)};
+    const unheard = this.#unheard(at);
+    const entry = {
+      tenant,
+      registered: registrableName(hostname),
+      ...(this.#counts(renewal) && {order: unheard, certificate: unheard}),
+    };
     this.#granted.set(certificate, {at, entry});
     this.#count(entry);
   }
@@ -108,7 +147,7 @@ export class OrderHistory {
 
   /**
    * Notes an order that a CertificateRequest of a Certificate represents. Returns whether others may have room now: the time of the order
-   * became known, or a grant became this order.
+   * became known, it ended, or a grant became this order.
    */
   observe(
     certificate: string,
@@ -122,20 +161,47 @@ export class OrderHistory {
     const known = this.#made.get(hostname)?.get(order.at);
     const madeBy = known?.madeBy ?? (ordered || order.outcome !== 'Pending' ? this.#latest(order, now) : undefined);
     const merged = mergeOrders([known?.order ?? []].flat(), [order], this.#options.budgets, now)[0] ?? order;
-    this.#put(hostname, {order: merged, madeBy}, now);
-    return madeBy !== known?.madeBy || granted !== undefined;
+    const isNew = madeBy !== known?.madeBy || merged.outcome !== known?.order.outcome;
+    if (isNew) this.#put(hostname, {order: known ? merged : this.#described(hostname, merged), madeBy}, now);
+    if (isNew) this.#heed(hostname, merged);
+    return isNew || granted !== undefined;
+  }
+
+  /** The request of an order is gone. An order that the CA has not begun to sign is never issued. */
+  supersede(hostname: Hostname, at: string, now: number): boolean {
+    const known = this.#made.get(hostname)?.get(at);
+    if (known?.order.outcome !== 'Pending') return false;
+    this.#put(
+      hostname,
+      {order: {...known.order, superseded: true}, madeBy: known.madeBy ?? this.#latest(known.order, now)},
+      now,
+    );
+    return true;
   }
 
   /** Takes note of what a claim remembers. */
   recall(hostname: Hostname, orders: readonly Order[], now: number): void {
-    for (const order of orders)
-      if (!this.#made.get(hostname)?.has(order.at)) this.#put(hostname, {order, madeBy: this.#latest(order, now)}, now);
+    for (const order of orders) {
+      if (this.#made.get(hostname)?.has(order.at)) continue;
+      this.#put(hostname, {order, madeBy: this.#latest(order, now)}, now);
+      this.#heed(hostname, order);
+    }
   }
 
-  /** Counts the orders of a hostname for its current tenant. */
+  /** The CA refused an order by one of its limits: it has fewer tokens than were known here. */
+  #heed(hostname: Hostname, {cause, at, endedAt = at, refusedUntil}: Order): void {
+    if (refusedUntil === undefined) return;
+    const [said, until] = [Date.parse(endedAt), Date.parse(refusedUntil)];
+    const {registeredDomain} = this.#options.budgets;
+    if (cause === 'AccountLimit') this.#all.emptyUntil(said, until);
+    if (cause === 'RegisteredDomainLimit')
+      this.#listOf(this.#byRegisteredDomain, registrableName(hostname), registeredDomain).emptyUntil(said, until);
+  }
+
+  /** Counts the orders of a hostname that name no tenant for its current tenant. */
   pass(hostname: Hostname): void {
-    const tenant = this.#options.tenantOf(hostname);
-    for (const {entry} of this.#made.get(hostname)?.values() ?? []) {
+    for (const {order, entry} of this.#made.get(hostname)?.values() ?? []) {
+      const tenant = order.tenant ?? this.#options.tenantOf(hostname);
       if (entry.tenant === tenant) continue;
       this.#uncount(entry);
       entry.tenant = tenant;
@@ -143,14 +209,46 @@ export class OrderHistory {
     }
   }
 
+  #known(hostname: Hostname): Order[] {
+    return [...(this.#made.get(hostname)?.values() ?? [])].map(({order}) => order);
+  }
+
+  /** A new order, with its tenant, and whether it is a renewal. */
+  #described(hostname: Hostname, order: Order): Order {
+    const known = this.#known(hostname);
+    const tenant = order.tenant ?? this.#options.tenantOf(hostname);
+    const {renewal = false, ...rest} = order;
+    const isOne = known.some((o) => o.outcome === 'Issued')
+      ? isRenewal(known, order.issuer, Date.parse(order.at))
+      : renewal;
+    return {...rest, ...(tenant !== undefined && {tenant}), ...(isOne && {renewal: true})};
+  }
+
+  /** Whether an order takes tokens of the account and of the registered domain. */
+  #counts(renewal: boolean): boolean {
+    return !renewal || this.#options.budgets.countRenewals;
+  }
+
+  /** How an order counts. */
+  #countedAs(order: Order, madeBy: number | undefined): Pick<LedgerEntry, 'order' | 'certificate'> {
+    const {outcome, at, endedAt, superseded, cause} = order;
+    // What the CA refused at once took no token.
+    if (!this.#counts(order.renewal ?? false) || (cause !== undefined && cause !== 'Authority')) return {};
+    const begun = madeBy === undefined ? this.#unheard(Date.parse(at)) : {at: madeBy, heard: true};
+    if (outcome === 'Issued') return {order: begun, certificate: {at: latestSecond(endedAt ?? at), heard: true}};
+    return outcome === 'Failed' || superseded
+      ? {order: begun}
+      : {order: begun, certificate: this.#unheard(Date.parse(at))};
+  }
+
   #put(hostname: Hostname, {order, madeBy}: {order: Order; madeBy: number | undefined}, now: number): void {
     const orders = this.#made.get(hostname) ?? new Map<string, Made>();
     const known = orders.get(order.at);
     if (known) this.#uncount(known.entry);
     const entry = {
-      tenant: this.#options.tenantOf(hostname),
+      tenant: order.tenant ?? this.#options.tenantOf(hostname),
       registered: registrableName(hostname),
-      ...(madeBy === undefined ? this.#unheard(Date.parse(order.at)) : {at: madeBy, heard: true}),
+      ...this.#countedAs(order, madeBy),
     };
     this.#made.set(hostname, orders.set(order.at, {order, entry, ...(madeBy !== undefined && {madeBy})}));
     this.#count(entry);
@@ -161,49 +259,53 @@ export class OrderHistory {
   #prune(now: number): void {
     if (now - this.#pruned < 3_600_000) return;
     this.#pruned = now;
-    const oldest = now - memoryMs(this.#options.budgets);
+    const {budgets} = this.#options;
     for (const [hostname, orders] of this.#made) {
-      for (const [at, {madeBy, order, entry}] of orders) {
-        if (Math.max(madeBy ?? 0, Date.parse(order.endedAt ?? order.at)) > oldest) continue;
-        orders.delete(at);
-        this.#uncount(entry);
-      }
+      const kept = new Set(mergeOrders(this.orders(hostname, now), [], budgets, now).map(({at}) => at));
+      for (const at of orders.keys()) if (!kept.has(at)) orders.delete(at);
       if (orders.size === 0) this.#made.delete(hostname);
     }
+    const oldest = now - memoryMs(budgets);
+    this.#all.forget(oldest);
+    for (const lists of [this.#byTenant, this.#byRegisteredDomain])
+      for (const [key, list] of lists) {
+        list.forget(oldest);
+        if (list.isFull(now)) lists.delete(key);
+      }
   }
 
   /** The latest time at which the CA can have received an order. Kubernetes' times have no fractions. */
   #latest({at, endedAt}: Order, now: number): number {
-    return Math.min(now, endedAt === undefined ? this.#unheard(Date.parse(at)).at : Date.parse(endedAt) + 1000);
+    return Math.min(now, endedAt === undefined ? this.#unheard(Date.parse(at)).at : latestSecond(endedAt));
   }
 
   #unheard = (begun: number): CountedOrder => ({at: begun + this.#options.unheardAfterMs, heard: false});
 
-  #count(entry: LedgerEntry): void {
-    this.#all.add(entry);
-    addTo(this.#byRegisteredDomain, entry.registered, entry);
-    if (entry.tenant === undefined) return;
-    addTo(this.#byTenant, entry.tenant, entry);
-    this.#onShare(entry.tenant);
+  #count({tenant, registered, order, certificate}: LedgerEntry): void {
+    const {registeredDomain} = this.#options.budgets;
+    if (certificate) this.#listOf(this.#byRegisteredDomain, registered, registeredDomain).add(certificate);
+    if (!order) return;
+    this.#all.add(order);
+    if (tenant === undefined) return;
+    this.#listOf(this.#byTenant, tenant, this.#shares).add(order);
+    this.#onShare(tenant);
   }
 
-  #uncount(entry: LedgerEntry): void {
-    this.#all.remove(entry);
-    removeFrom(this.#byRegisteredDomain, entry.registered, entry);
-    if (entry.tenant === undefined) return;
-    removeFrom(this.#byTenant, entry.tenant, entry);
-    this.#onShare(entry.tenant);
+  #uncount({tenant, registered, order, certificate}: LedgerEntry): void {
+    if (certificate) this.#byRegisteredDomain.get(registered)?.remove(certificate);
+    if (!order) return;
+    this.#all.remove(order);
+    if (tenant === undefined) return;
+    this.#byTenant.get(tenant)?.remove(order);
+    this.#onShare(tenant);
+  }
+
+  #listOf(lists: Map<string, CountedOrders>, key: string, limits: readonly Limit[]): CountedOrders {
+    const list = lists.get(key) ?? new CountedOrders(limits, this.#since);
+    lists.set(key, list);
+    return list;
   }
 }
 
-function addTo(counts: Map<string, CountedOrders>, key: string, entry: CountedOrder): void {
-  const orders = counts.get(key) ?? new CountedOrders();
-  counts.set(key, orders);
-  orders.add(entry);
-}
-
-function removeFrom(counts: Map<string, CountedOrders>, key: string, entry: CountedOrder): void {
-  const orders = counts.get(key);
-  orders?.remove(entry);
-  if (orders?.size === 0) counts.delete(key);
-}
+/** Kubernetes' times have no fractions. */
+const latestSecond = (time: string): number => Date.parse(time) + 1000;

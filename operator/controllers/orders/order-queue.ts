@@ -3,24 +3,36 @@
  * restart loses nothing: orders are known from existing CertificateRequests and from claims, and the queue from the times in status ({@link
  * OrderQueue.enter}).
  *
- * A grant counts from the moment it is given, with no end; its window begins only when the CA is known to have the order. So
- * the CA never sees more than a budget in any span of its length, however late cert-manager asks for what was granted.
+ *   wanted --> queue of the account --> granted          a renewal is granted at once, unless the CA counts renewals
+ *                 ^           |
+ *     has room    |           v  the registered domain's budget is spent
+ *              queue of the registered domain            keeps its arrival, and with it its position
+ *
+ * A grant counts from the moment it is given, with no end, until the CA is known to have the order. So the CA's buckets never hold less
+ * than ours, however late cert-manager asks for what was granted.
  */
-import type {OrderGrant, Limit, Order} from '../../domain/certificates/budget.ts';
-import {expectedAt, roomAt} from '../../domain/certificates/budget.ts';
+import type {Limit} from '../../domain/certificates/bucket.ts';
+import {lastOf, leftOf, roomAt} from '../../domain/certificates/bucket.ts';
+import type {OrderGrant, Order} from '../../domain/certificates/budget.ts';
+import {beyondShare, reserveOf} from '../../domain/certificates/budget.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
+import {registrableName} from '../../domain/hostnames/hostname.ts';
 import type {OrderRequest} from '../../domain/certificates/issuance.ts';
+import {CaBackOff} from './ca-back-off.ts';
+import {DomainQueue, type DomainRequest} from './domain-queue.ts';
 import {type LedgerOptions, OrderHistory} from './order-history.ts';
-import {type QueuedRequest, RequestQueue} from './request-queue.ts';
+import {RequestQueue} from './request-queue.ts';
 
-interface WaitingOrder extends QueuedRequest {
+interface WaitingOrder extends DomainRequest {
   owner: string;
   orderRequest: OrderRequest;
   /** `expectedAt` 0: not told yet. */
-  answer: {place: number; expectedAt: number};
+  answer: {place: number; expectedAt: number; caFailed: boolean};
 }
 
 export interface OrderQueueOptions extends LedgerOptions {
+  /** Name of the issuer that gets the orders. */
+  issuer: string;
   now?: () => number;
 }
 
@@ -31,8 +43,8 @@ export class OrderQueue {
   readonly #line: RequestQueue<WaitingOrder>;
   /** By Certificate. */
   readonly #waiting = new Map<string, WaitingOrder>();
-  /** End of the exhausted budget by Certificate, ms since the epoch. */
-  readonly #exhausted = new Map<string, number>();
+  readonly #domains: DomainQueue<WaitingOrder>;
+  readonly #backOff = new CaBackOff();
   /** By owner: the Certificates of its wishes. */
   readonly #owned = new Map<string, Set<string>>();
   /** Entries whose owners do not know their position yet. */
@@ -44,7 +56,12 @@ export class OrderQueue {
 
   constructor(options: OrderQueueOptions) {
     this.#options = options;
-    this.#ledger = new OrderHistory(options, (tenant) => this.#line.shareChanged(tenant));
+    this.#ledger = new OrderHistory(options, {now: this.#now, onShare: (tenant) => this.#line.shareChanged(tenant)});
+    this.#domains = new DomainQueue({
+      limits: options.budgets.registeredDomain,
+      taken: (registered, now) => this.#ledger.ofRegisteredDomain(registered, now),
+      lookAgainMs: options.unheardAfterMs,
+    });
     this.#line = new RequestQueue((tenant, now) => this.#ledger.shareOf(tenant, now));
   }
 
@@ -59,14 +76,14 @@ export class OrderQueue {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#line.size;
+    return this.#waiting.size;
   }
 
-  /** The number of orders that count now, for each limit of the account. */
+  /** The tokens that are taken now, for each limit of the account. */
   *account(): Iterable<Limit & {used: number}> {
-    const now = this.#now;
-    const orders = this.#ledger.all(now);
-    for (const limit of this.#options.budgets.account) yield {...limit, used: orders.after(now - limit.perMs)};
+    const {full, unheard} = this.#ledger.all(this.#now);
+    for (const [i, limit] of this.#options.budgets.account.entries())
+      yield {...limit, used: limit.limit - leftOf({full: [full[i]!], unheard}, [limit], this.#now)};
   }
 
   /** The orders of a hostname that some budget counts, by time. An order without an end has the time at which the CA received it. */
@@ -76,7 +93,17 @@ export class OrderQueue {
 
   /** Notes an order that a CertificateRequest of a Certificate (`namespace/name`) represents. Repeated calls change nothing. */
   observe(certificate: string, hostname: Hostname, order: Order, ordered: boolean): void {
-    if (this.#ledger.observe(certificate, hostname, order, {ordered, now: this.#now})) this.#serve();
+    if (!this.#ledger.observe(certificate, hostname, order, {ordered, now: this.#now})) return;
+    this.#backOff.observe(order);
+    this.#domains.changed(registrableName(hostname), this.#now);
+    this.#serve();
+  }
+
+  /** The request of an order is gone, and the order ends without a certificate. */
+  supersede(hostname: Hostname, at: string): void {
+    if (!this.#ledger.supersede(hostname, at, this.#now)) return;
+    this.#domains.changed(registrableName(hostname), this.#now);
+    this.#serve();
   }
 
   /** Takes note of what a claim remembers. */
@@ -96,10 +123,15 @@ export class OrderQueue {
     const waiting = this.#waiting.get(certificate);
     if (waiting) {
       if (waiting.answer.expectedAt <= now) waiting.answer = this.#answerFor(waiting);
-      return {kind: 'Queued', ...waiting.answer};
+      const {
+        arrival: since,
+        answer: {place, expectedAt, caFailed},
+      } = waiting;
+      return this.#domains.holds(waiting)
+        ? {kind: 'Exhausted', since, until: expectedAt}
+        : {kind: 'Queued', since, place, expectedAt, ...(caFailed && {caFailed})};
     }
-    const until = this.#exhausted.get(certificate);
-    return until !== undefined && until > now ? {kind: 'Exhausted', until} : undefined;
+    return undefined;
   }
 
   /** Queues an order request from before a restart at its former position. Call it before the first {@link keep}. */
@@ -111,7 +143,7 @@ export class OrderQueue {
   /** Notes a grant from before a restart: its Certificate exists and no order followed. Call it before the first {@link keep}. */
   standing(owner: string, tenant: string, {certificate, hostname, since}: Omit<OrderRequest, 'state'>): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(certificate));
-    this.#ledger.grant(certificate, {tenant, hostname, at: since});
+    this.#grant(tenant, {certificate, hostname}, since);
   }
 
   /** Replaces the order requests of an owner. Returns whether an answer has changed. */
@@ -122,14 +154,16 @@ export class OrderQueue {
     if (kept.size > 0) this.#owned.set(owner, kept);
     else this.#owned.delete(owner);
     for (const orderRequest of orderRequests) {
-      const {certificate, hostname, since, state} = orderRequest;
+      const {certificate, since, state} = orderRequest;
       if (this.#ledger.isGranted(certificate)) continue;
       // It has been made, whatever the budget says: it counts.
       if (state === 'Ordered') {
         this.#drop(certificate);
-        this.#ledger.grant(certificate, {tenant, hostname, at: since});
+        this.#grant(tenant, orderRequest, since);
       }
-      if (state === 'Wanted' && this.grant(certificate) === undefined) this.#enter(owner, tenant, orderRequest);
+      if (state !== 'Wanted' || this.grant(certificate) !== undefined) continue;
+      if (this.#isExempt(orderRequest)) this.#grant(tenant, orderRequest, this.#now);
+      else this.#enter(owner, tenant, orderRequest);
     }
     if (orderRequests.length > 0) this.#open = true;
     this.#serve(owner);
@@ -142,63 +176,97 @@ export class OrderQueue {
     clearTimeout(this.#timer);
   }
 
+  /** Whether an order waits for nobody: a renewal, while the CA takes orders. */
+  #isExempt({hostname}: OrderRequest): boolean {
+    const [{issuer, budgets}, now] = [this.#options, this.#now];
+    return !budgets.countRenewals && this.#backOff.until <= now && this.#ledger.isRenewal(hostname, issuer, now);
+  }
+
   #drop(certificate: string): void {
     this.#ledger.revoke(certificate);
-    this.#exhausted.delete(certificate);
     const waiting = this.#waiting.get(certificate);
     if (!waiting) return;
     this.#waiting.delete(certificate);
     this.#untold.delete(waiting);
-    this.#line.leave(waiting);
+    if (!this.#domains.holds(waiting)) this.#line.leave(waiting);
+    this.#domains.leave(waiting, this.#now);
   }
 
   #enter(owner: string, tenant: string, orderRequest: OrderRequest): void {
-    this.#drop(orderRequest.certificate);
-    const answer = {place: 0, expectedAt: 0};
-    const waiting = {owner, tenant, orderRequest, arrival: orderRequest.since, entered: this.#entered++, answer};
-    this.#waiting.set(orderRequest.certificate, waiting);
+    const {certificate, hostname, since: arrival} = orderRequest;
+    this.#drop(certificate);
+    const waiting: WaitingOrder = {
+      owner,
+      tenant,
+      orderRequest,
+      registered: registrableName(hostname),
+      arrival,
+      entered: this.#entered++,
+      answer: {place: 0, expectedAt: 0, caFailed: false},
+    };
+    this.#waiting.set(certificate, waiting);
+    this.#domains.enter(waiting, this.#now);
+    this.#pass();
     this.#untold.add(waiting);
-    this.#line.enter(waiting);
+  }
+
+  /** Those whose registered domain has room wait for the account. */
+  #pass(): void {
+    for (const waiting of this.#domains.passing(this.#now)) {
+      this.#line.enter(waiting);
+      this.#untold.add(waiting);
+    }
+  }
+
+  #grant(tenant: string, {certificate, hostname}: Pick<OrderRequest, 'certificate' | 'hostname'>, at: number): void {
+    const renewal = this.#ledger.isRenewal(hostname, this.#options.issuer, at);
+    this.#ledger.grant(certificate, {tenant, hostname, renewal, at});
   }
 
   /** Its place as of now. */
   #answerFor(waiting: WaitingOrder): WaitingOrder['answer'] {
     this.#untold.delete(waiting);
     const now = this.#now;
-    const place = this.#line.place(waiting, now);
-    const expected = expectedAt(place, this.#ledger.all(now), this.#options.budgets.account, now);
+    const [place, expected] = this.#domains.holds(waiting)
+      ? [0, this.#domains.expectedAt(waiting, now)]
+      : this.#turnOf(waiting, now);
+    const caFailed = this.#backOff.until > Math.max(now, expected);
+    const at = caFailed ? this.#backOff.until : expected;
     // Whole minutes, as messages say them, and never a time that has come.
-    return {place, expectedAt: Math.ceil((expected + 1) / 60_000) * 60_000};
+    return {place, expectedAt: Math.ceil((at + 1) / 60_000) * 60_000, caFailed};
+  }
+
+  /** The position in the account's queue, and when its turn comes. */
+  #turnOf(waiting: WaitingOrder, now: number): [place: number, at: number] {
+    const {account} = this.#options.budgets;
+    const {place, beyondShare: isBeyond} = this.#line.place(waiting, now);
+    return [place, lastOf(this.#ledger.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0))];
   }
 
   /** Grants as many as there is room for. `asking`: the owner that made this call, and reads its answer itself. */
   #serve(asking?: string): void {
     if (!this.#open) return;
-    const {account} = this.#options.budgets;
     const now = this.#now;
-    for (let next = this.#line.next(now); next; next = this.#line.next(now)) {
-      const room = roomAt(this.#ledger.all(now), account, now);
+    this.#pass();
+    let wakeAt = this.#domains.nextAt;
+    const failed = this.#backOff.until > now && this.#line.size > 0;
+    if (failed) wakeAt = Math.min(wakeAt, this.#backOff.until);
+    for (let next = failed ? undefined : this.#line.next(now); next; next = this.#line.next(now)) {
+      const {request, beyondShare: isBeyond} = next;
+      const {owner, tenant, orderRequest} = request;
+      const needed = isBeyond ? beyondShare : undefined;
+      const room = roomAt(this.#ledger.all(now), this.#options.budgets.account, now, needed);
       if (room > now) {
-        this.#wakeAt(Math.min(room, now + this.#options.unheardAfterMs));
+        wakeAt = Math.min(wakeAt, room, now + this.#options.unheardAfterMs);
         break;
       }
-      this.#answer(next, now);
-      if (next.owner !== asking) for (const handler of this.#handlers) handler(next.owner);
+      this.#drop(orderRequest.certificate);
+      this.#grant(tenant, orderRequest, now);
+      this.#line.served(tenant);
+      if (owner !== asking) for (const handler of this.#handlers) handler(owner);
     }
     for (const waiting of this.#untold) waiting.answer = this.#answerFor(waiting);
-  }
-
-  /** Gives the first in line its order, or says that its registered domain has had its share. */
-  #answer({tenant, orderRequest: {certificate, hostname}}: WaitingOrder, now: number): void {
-    const {registeredDomain} = this.#options.budgets;
-    this.#drop(certificate);
-    const room = roomAt(this.#ledger.ofRegisteredDomain(hostname, now), registeredDomain, now);
-    if (room > now) {
-      this.#exhausted.set(certificate, Math.min(room, now + Math.max(...registeredDomain.map((l) => l.perMs))));
-      return;
-    }
-    this.#ledger.grant(certificate, {tenant, hostname, at: now});
-    this.#line.served(tenant);
+    if (wakeAt < Infinity) this.#wakeAt(wakeAt);
   }
 
   #wakeAt(at: number): void {

@@ -1,12 +1,14 @@
 /** Keeps the {@link OrderQueue} up to date with the objects in the cluster. */
 import type {Certificate, CustomDomain, Project} from '../../api/foreign.ts';
 import type {Order} from '../../domain/certificates/budget.ts';
-import {hasCondition, type IssuedRequest} from '../../domain/certificates/certificate.ts';
+import {hasCondition, type IssuedRequest, revisionOf} from '../../domain/certificates/certificate.ts';
+import {type CaError, caErrorOf} from '../../domain/certificates/ca-error.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import {isObjectName, objectNameOf} from '../../domain/hostnames/hostname.ts';
 import type {OrderRequest} from '../../domain/certificates/issuance.ts';
 import {homeOf, useOf} from '../../domain/routes/routes.ts';
 import {tenantKey} from '../../domain/tenant.ts';
+import {timestamp} from '../../domain/times.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import {type HasMeta, keyOf} from '../../kube/objects.ts';
 import type {Caches} from '../state/caches.ts';
@@ -22,12 +24,22 @@ export interface OrderSources {
   namespace: string;
 }
 
+const toldBy = (error: CaError | undefined): Pick<Order, 'cause' | 'refusedUntil'> =>
+  error ? {cause: error.cause, ...(error.retryAt !== undefined && {refusedUntil: timestamp(error.retryAt)})} : {};
+
 /** The order that a CertificateRequest represents. */
-export const orderOf = ({metadata, failure, leafSha256, endedAt}: IssuedRequest): Order => ({
-  at: metadata.creationTimestamp ?? '',
-  outcome: failure !== undefined ? 'Failed' : leafSha256 !== undefined ? 'Issued' : 'Pending',
-  ...(endedAt !== undefined && {endedAt}),
-});
+export const orderOf = (request: IssuedRequest): Order => {
+  const {metadata, failure, leafSha256, endedAt, issuerRef} = request;
+  return {
+    at: metadata.creationTimestamp ?? '',
+    outcome: failure !== undefined ? 'Failed' : leafSha256 !== undefined ? 'Issued' : 'Pending',
+    ...(endedAt !== undefined && {endedAt}),
+    ...(failure !== undefined && toldBy(caErrorOf(failure))),
+    ...(issuerRef && {issuer: issuerRef.name}),
+    // cert-manager counts the certificates that it has issued for the Certificate.
+    ...(revisionOf(request) > 1 && {renewal: true}),
+  };
+};
 
 /** The hostnames that a CustomDomain has proven, by its status. */
 const provenBy = ({status}: CustomDomain): string[] =>
@@ -48,13 +60,17 @@ export class OrderTracker implements Syncable {
   #resolveSynced: () => void = () => {};
   #isSynced = false;
   readonly #sources: OrderSources;
+  /** The orders of existing requests, by the request's UID. */
+  readonly #entered = new Map<string, {hostname: Hostname; at: string}>();
 
   constructor(sources: OrderSources) {
     this.#sources = sources;
     const {book, caches} = sources;
     const {requests, certificates} = caches;
-    requests.onChange((now) => {
-      if (now && this.#isSynced) this.#enter(now);
+    requests.onChange((now, before) => {
+      if (!this.#isSynced) return;
+      if (now) this.#enter(now);
+      else if (before) this.#leave(before);
     });
     // The watch may have reported requests before their Certificate.
     certificates.onChange((now, before) => {
@@ -123,7 +139,16 @@ export class OrderTracker implements Syncable {
     if (!certificate || !isOf(request, certificate)) return;
     const hostname = this.#hostnameOf(certificate);
     if (hostname === undefined) return;
-    this.#sources.book.observe(key, hostname, orderOf(request), request.ordered ?? false);
+    const order = orderOf(request);
+    this.#entered.set(request.metadata.uid ?? '', {hostname, at: order.at});
+    this.#sources.book.observe(key, hostname, order, request.ordered ?? false);
+  }
+
+  /** A request is gone. Its order ends without a certificate, unless the CA may be signing. */
+  #leave({metadata: {uid = ''}, signing}: IssuedRequest): void {
+    const entered = this.#entered.get(uid);
+    this.#entered.delete(uid);
+    if (entered && !signing) this.#sources.book.supersede(entered.hostname, entered.at);
   }
 
   /**
@@ -146,18 +171,20 @@ export class OrderTracker implements Syncable {
   /** Queues each hostname that waited for its order before a restart, at its former position. */
   #enqueueDomain(domain: CustomDomain): void {
     const {namespace: home = '', uid = ''} = domain.metadata;
-    for (const {hostname, role, reason, since, certificate: had} of domain.status?.hosts ?? []) {
-      if (reason !== 'IssuanceQueued') continue;
+    for (const {hostname, role, reason, since, details, certificate: had} of domain.status?.hosts ?? []) {
+      // A release before this field wrote the reason alone.
+      const queuedAt = details?.queuedAt ?? (reason === 'IssuanceQueued' ? since : undefined);
+      if (queuedAt === undefined) continue;
       const name = had?.name ?? objectNameOf(uid, hostname);
       const certificate = `${homeOf(useOf(role), home, this.#sources)}/${name}`;
-      this.#enqueue(keyOf(domain), home, {hostname, certificate, since: Date.parse(since)});
+      this.#enqueue(keyOf(domain), home, {hostname, certificate, since: Date.parse(queuedAt)});
     }
   }
 
   #enqueueProject(project: Project): void {
     const {namespace: home = '', uid = ''} = project.metadata;
     const {host, redirect, conditions = []} = project.status ?? {};
-    const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued');
+    const waiting = conditions.find(({reason}) => reason === 'IssuanceQueued' || reason === 'IssuanceBudgetExhausted');
     if (host === undefined || !waiting) return;
     // A redirect source has its Certificate in Doorplate's namespace. The decision sets the role later.
     const certificate = `${redirect ? this.#sources.namespace : home}/${objectNameOf(uid, host)}`;

@@ -77,10 +77,11 @@ export class RequestQueue<W extends QueuedRequest> {
     if (this.#size === 0) this.#lastTurns.clear();
   }
 
-  /** The next request. */
-  next(now: number): W | undefined {
+  /** The next request. `beyondShare`: its tenant has used its share. */
+  next(now: number): {request: W; beyondShare: boolean} | undefined {
     this.#settle(now);
-    return this.#turns.at(0)?.waiting.at(0);
+    const lane = this.#turns.at(0);
+    return lane && {request: lane.waiting.at(0)!, beyondShare: lane.share?.left === 0};
   }
 
   /** Notes that a tenant has had its turn. */
@@ -101,12 +102,14 @@ export class RequestQueue<W extends QueuedRequest> {
     delete lane.share;
   }
 
-  /** The position of a waiting request, from 1. */
-  place(one: W, now: number): number {
+  /** The position of a waiting request, from 1. `beyondShare`: its tenant will have used its share. */
+  place(one: W, now: number): {place: number; beyondShare: boolean} {
     this.#settle(now);
     const {waiting, first} = this.#lanes.get(one.tenant)!;
     const own = waiting.countBefore(one) + 1;
-    return own <= first ? this.#firstRound.cut(own) : this.#firstRound.sum + this.#secondRound.cut(own - first);
+    return own <= first
+      ? {place: this.#firstRound.cut(own), beyondShare: false}
+      : {place: this.#firstRound.sum + this.#secondRound.cut(own - first), beyondShare: true};
   }
 
   /** Takes a lane out before a change of its sort key. */
@@ -144,7 +147,7 @@ export class RequestQueue<W extends QueuedRequest> {
   }
 }
 
-const byArrival = (a: QueuedRequest, b: QueuedRequest): number => a.arrival - b.arrival || a.entered - b.entered;
+export const byArrival = (a: QueuedRequest, b: QueuedRequest): number => a.arrival - b.arrival || a.entered - b.entered;
 
 /** Order of lanes: a tenant with a share left first, then the longest time since the last turn, then the earliest arrival. */
 function byTurn<W extends QueuedRequest>(a: OrderLane<W>, b: OrderLane<W>): number {

@@ -9,6 +9,9 @@ import {leafSha256} from '../../edge/probe.ts';
  */
 const ordered = /: "[a-z]+"$|add certificate data/;
 
+/** Its states of an Order that needs nothing more of the customer (RFC 8555, 7.1.6). */
+const signing = /: "(ready|processing|valid)"$|add certificate data/;
+
 /** The cached part of a CertificateRequest: thousands exist, so the chain is left out. */
 export function issuedRequest({metadata, spec, status}: CertificateRequest): IssuedRequest {
   const ready = status?.conditions?.find((c) => c.type === 'Ready');
@@ -27,6 +30,7 @@ export function issuedRequest({metadata, spec, status}: CertificateRequest): Iss
     ...(failed && ready.status === 'False' && {failure: ready.message}),
     ...(!succeeded && !failed && {waiting: ready?.message ?? 'nothing yet'}),
     ...((succeeded || failed || ordered.test(ready?.message ?? '')) && {ordered: true as const}),
+    ...(signing.test(ready?.message ?? '') && {signing: true as const}),
     ...(endedAt !== undefined && {endedAt}),
   };
 }

@@ -70,8 +70,9 @@ export interface OwnedObjectsDeps {
 }
 
 /**
- * The owned objects of a CustomDomain or Project: Certificates and routes. Objects in its own namespace have an owner reference, so that
- * Kubernetes deletes them too. Objects in Doorplate's namespace carry a label, and the finalizer removes them.
+ * The owned objects of a CustomDomain or Project: Certificates and routes. A label names the owner, and the finalizer removes them. Routes
+ * in its own namespace have an owner reference, too, so that Kubernetes deletes them. Certificates have none: a foreground deletion would
+ * delete them before they are retained, and each hostname that returns would cost an order.
  */
 export class OwnedObjects {
   readonly #client: Client;
@@ -268,9 +269,10 @@ export class OwnedObjects {
         ...object.metadata,
         labels: {...object.metadata.labels, ...managedBy, [ownerLabel]: owner.metadata.uid ?? ''},
         annotations: {...object.metadata.annotations, [forAnnotation]: `${owner.kind} ${keyOf(owner)}`},
-        ...(object.metadata.namespace === owner.metadata.namespace && {
-          ownerReferences: [ownerReference(owner, {controller: true, blockOwnerDeletion: true})],
-        }),
+        ...(object.kind !== certificates.kind &&
+          object.metadata.namespace === owner.metadata.namespace && {
+            ownerReferences: [ownerReference(owner, {controller: true, blockOwnerDeletion: true})],
+          }),
       },
     };
   }

@@ -13,6 +13,8 @@ export interface IssuedRequest {
   waiting?: string;
   /** The CA has received the order. The order may also have ended. */
   ordered?: true;
+  /** The CA has all that it needs to issue. */
+  signing?: true;
   /** When the request was issued or failed, RFC 3339. */
   endedAt?: string;
 }
@@ -124,7 +126,8 @@ export const hasCondition = (certificate: Certificate, type: string): boolean =>
 const failedWith = ({status}: Certificate): string | undefined =>
   status?.conditions?.find((c) => c.type === 'Issuing' && c.status === 'False' && c.reason === 'Failed')?.message;
 
-const revisionOf = ({metadata: {annotations}}: IssuedRequest): number =>
+/** Number of the certificate that a request is for, from 1. */
+export const revisionOf = ({metadata: {annotations}}: IssuedRequest): number =>
   Number(annotations?.['cert-manager.io/certificate-revision'] ?? 0);
 
 /** The CertificateRequests that were created for exactly this Certificate. */

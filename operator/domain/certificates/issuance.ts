@@ -10,8 +10,9 @@
  */
 
 import type {HostDetails, HostStatus, Party} from '../../api/custom-domain.ts';
-import type {Budgets, OrderGrant, Limit, Order, SpentBudget} from './budget.ts';
-import {isOverdrawn, spentBy} from './budget.ts';
+import type {Limit} from './bucket.ts';
+import type {Budgets, OrderGrant, Order, SpentBudget} from './budget.ts';
+import {overdrawnBy, spentBy} from './budget.ts';
 import type {CaaVerdict} from './caa.ts';
 import type {CertificateFacts} from './certificate.ts';
 import type {Culprit, Diagnosis} from './diagnosis.ts';
@@ -26,6 +27,8 @@ import {moment, span, timestamp, wholeMinute} from '../times.ts';
 export interface IssuanceWorld {
   now: number;
   hostname: Hostname;
+  /** The tenant's key. */
+  tenant: string;
   policy: {budgets: Budgets; issuanceStalledAfterMs: number};
   /** The orders of the last days, as far as they are known. */
   orders: readonly Order[];
@@ -74,44 +77,63 @@ export const attemptOf = (c: CertificateFacts): string => `${c.request?.uid ?? '
 
 const most = ({limit, perMs}: Limit) => `${limit} in ${span(perMs)}`;
 
-/** The step while the hostname's own budget is spent. */
-function exhausted(w: IssuanceWorld, spent: SpentBudget): IssuanceStep {
-  const failure = spent.of === 'failures' ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
-  const what =
-    spent.of === 'failures'
-      ? `Too many attempts to issue the certificate of ${w.hostname} failed (at most ${most(spent.limit)})`
-      : `${w.hostname} has used its budget of certificates (${most(spent.limit)})`;
+/** A limit in parentheses, if the platform set it. */
+const atMost = (limit: Limit | undefined) => (limit ? ` (at most ${most(limit)})` : '');
+
+/** Why a hostname's order must wait. */
+const spentWords: Record<SpentBudget['of'], (hostname: Hostname, limit?: Limit) => string> = {
+  failures: (hostname, limit) => `Too many attempts to issue the certificate of ${hostname} failed${atMost(limit)}`,
+  authorizations: (hostname, limit) =>
+    `The certificate authority limits failed attempts for ${hostname}, of all tenants${atMost(limit)}, and the limit is used up`,
+  certificates: (hostname, limit) => `${hostname} has used its budget of certificates${atMost(limit)}`,
+  authority: (hostname) => `The certificate authority could not process the last order of ${hostname}`,
+};
+
+/** The step while the hostname's own budget is spent, or the CA's error forbids another order. */
+function exhausted(w: IssuanceWorld, {of, limit, until}: SpentBudget): IssuanceStep {
+  const quotesFailure = of === 'failures' || of === 'authority';
+  const failure = quotesFailure ? w.orders.findLast((o) => o.message !== undefined)?.message : undefined;
   const why = failure === undefined ? '' : ` The last failure: ${failure.replace(/\.?$/, '.')}`;
   return {
-    reason: 'IssuanceBudgetExhausted',
-    wakeAt: spent.until,
-    details: {endTime: wholeMinute(spent.until), ...(spent.of === 'failures' && {cause: 'Failures'})},
-    message: `${what}. Doorplate tries again after ${moment(spent.until)}.${why}`,
-    ...(spent.of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
+    reason: of === 'authority' ? 'Issuing' : 'IssuanceBudgetExhausted',
+    wakeAt: until,
+    details: {endTime: wholeMinute(until), ...(of === 'failures' && {cause: 'Failures'})},
+    message: `${spentWords[of](w.hostname, limit)}. Doorplate tries again after ${moment(until)}.${why}`,
+    ...(of === 'failures' && {waitingFor: culprit(failure, undefined)?.by ?? 'Platform'}),
+    ...(of === 'authority' && {waitingFor: 'CertificateAuthority'}),
   };
 }
 
+/** The step of a hostname whose order is requested from the queue. */
+const orderSoon = ({hostname}: IssuanceWorld): IssuanceStep => ({
+  reason: 'Issuing',
+  message: `${hostname} is verified; its certificate is about to be ordered.`,
+  orderRequest: 'Wanted',
+});
+
 /** The step while the order must wait; undefined if it may be created now. */
 function inLine(w: IssuanceWorld): IssuanceStep | undefined {
-  const {grant, hostname} = w;
+  const {grant, hostname, now, policy} = w;
+  // Hostnames that move to another issuer are sorted by the end of their certificates, which is no arrival.
+  const arrivedAt = (since: number) => since <= now && {queuedAt: timestamp(since)};
+  const why =
+    grant?.kind === 'Queued' && grant.caFailed
+      ? 'the certificate authority has an error and gets no order now'
+      : `the whole platform may order at most ${policy.budgets.account.map(most).join(', ')}`;
   switch (grant?.kind) {
     case 'Granted':
       return undefined;
     case undefined:
-      return {
-        reason: 'Issuing',
-        message: `${hostname} is verified; its certificate is about to be ordered.`,
-        orderRequest: 'Wanted',
-      };
+      return orderSoon(w);
     case 'Exhausted':
       return {
         reason: 'IssuanceBudgetExhausted',
         orderRequest: 'Wanted',
         wakeAt: grant.until,
-        details: {endTime: wholeMinute(grant.until)},
+        details: {endTime: wholeMinute(grant.until), ...arrivedAt(grant.since)},
         message:
           `The certificate authority limits the certificates of a registered domain (at most ` +
-          `${w.policy.budgets.registeredDomain.map(most).join(', ')}), and the domain of ${hostname} has ` +
+          `${policy.budgets.registeredDomain.map(most).join(', ')}), and the domain of ${hostname} has ` +
           `used this limit. Doorplate tries again after ${moment(grant.until)}.`,
       };
     case 'Queued':
@@ -119,10 +141,9 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
         reason: 'IssuanceQueued',
         orderRequest: 'Wanted',
         wakeAt: grant.expectedAt,
-        details: {endTime: wholeMinute(grant.expectedAt)},
+        details: {endTime: wholeMinute(grant.expectedAt), ...arrivedAt(grant.since)},
         message:
-          `${hostname} is verified; its order waits in the order queue at position ${grant.place} ` +
-          `(the whole platform may order at most ${w.policy.budgets.account.map(most).join(', ')}). ` +
+          `${hostname} is verified; its order waits in the order queue at position ${grant.place} (${why}). ` +
           `Doorplate expects to order it by ${moment(grant.expectedAt)}.`,
       };
   }
@@ -130,11 +151,12 @@ function inLine(w: IssuanceWorld): IssuanceStep | undefined {
 
 /** The step that delays the order of a hostname without a Certificate; undefined if nothing delays it. */
 export function beforeOrder(w: IssuanceWorld): IssuanceStep | undefined {
-  const spent = spentBy(w.orders, w.policy.budgets, w.now);
+  const spent = spentBy(w.orders, w.policy.budgets, w);
   return spent ? exhausted(w, spent) : inLine(w);
 }
 
-const askAgain = (cause: Culprit | undefined) =>
+/** The advice to ask for a fresh attempt. */
+export const askAgain = (cause: Culprit | undefined) =>
   cause ? 'Then ask for a fresh attempt (Re-verify).' : 'Ask for a fresh attempt (Re-verify).';
 
 /** The result of the newest check, for a message. */
@@ -181,7 +203,7 @@ const overdrew = (w: IssuanceWorld, spent: SpentBudget): IssuanceStep => ({
   waitingFor: 'Platform',
   details: {endTime: wholeMinute(spent.until)},
   message:
-    `The certificate of ${w.hostname} was ordered more often than its budget allows (at most ${most(spent.limit)}), ` +
+    `The certificate of ${w.hostname} was ordered more often than its budget allows${atMost(spent.limit)}, ` +
     `so Doorplate deleted its Certificate. Doorplate tries again after ${moment(spent.until)}. ` +
     'The platform must find the program that deletes its CertificateRequests or the Secrets of its keys.',
 });
@@ -203,22 +225,25 @@ function attempted(
 ): IssuanceStep {
   const {now, hostname, certificate, checked, before, policy} = w;
   const {caa} = checked;
-  const overdrawn = isOverdrawn(w.orders, policy.budgets, now);
+  const overdrawn = overdrawnBy(w.orders, policy.budgets, now);
   // Without an earlier certificate, the removal of the Certificate loses nothing and avoids a useless request to the CA.
   const gives: {withhold?: true} =
-    (failed || overdrawn) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
+    (failed || overdrawn !== undefined) && certificate.notAfter === undefined && !w.wasLive ? {withhold: true} : {};
   const orderRequest: OrderRequest['state'] = certificate.request ? 'UnderWay' : 'Ordered';
 
   const blocked = {reason: 'CAABlocksIssuer' as const, ...(gives.withhold ? gives : {orderRequest})};
   if (caa?.kind === 'Blocked') return {...blocked, message: caa.message, details: caa.details, waitingFor: caa.by};
   if (before?.reason === 'CAABlocksIssuer' && !checked.proven) return {...blocked, ...sameWords(before)};
 
-  const spent = spentBy(w.orders, policy.budgets, now);
-  if (spent && overdrawn && gives.withhold) return {...overdrew(w, spent), ...gives};
+  const spent = spentBy(w.orders, policy.budgets, w);
+  if (overdrawn && gives.withhold) return {...overdrew(w, overdrawn), ...gives};
 
   const says = certificate.failure ?? (stalled ? certificate.waiting : undefined);
   if (unread) return notYetRead(w, orderRequest);
   if (spent && gives.withhold) return {...exhausted(w, spent), ...gives};
+  // cert-manager would wait for an hour. The order queue knows when the CA takes the next order.
+  const refused = w.orders.some((o) => o.at === certificate.attemptAt && o.cause !== undefined);
+  if (refused && gives.withhold) return {...(inLine(w) ?? orderSoon(w)), ...gives};
 
   // A lost certificate that cert-manager does not replace.
   const idle = w.wasLive && !certificate.ready && !certificate.issuing;
@@ -256,7 +281,7 @@ function unfinished(
   const said = quotes(says, diagnosis);
   const [what, words] = [cause ? ` ${cause.what}` : '', said ? ` ${said}` : ''];
   const more = spent
-    ? ` A fresh attempt is possible from ${moment(spent.until)} (${spent.of}: at most ${most(spent.limit)}).`
+    ? ` A fresh attempt is possible from ${moment(spent.until)}${spent.limit ? ` (${spent.of}: at most ${most(spent.limit)})` : ''}.`
     : ` ${askAgain(cause)}`;
   if (stalled) {
     // After a restart, status still has the result of the last check. Keeping it avoids flapping.
@@ -304,46 +329,5 @@ export function failureOf({failure, attemptAt, endedAt}: CertificateFacts, diagn
     outcome: 'Failed',
     ...(endedAt !== undefined && {endedAt}),
     message: quote(diagnosis.said.find((s) => s.reason !== '')?.reason ?? failure, 256),
-  };
-}
-
-/** A renewal is late after this share of the time between the planned renewal and the certificate's end. */
-const lateness = 0.25;
-
-/**
- * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and the step
- * to report then. `next`: time of the next change of this result, ms since the epoch. cert-manager's own renewals are never held back.
- */
-export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {step?: IssuanceStep; next?: number} {
-  const {now, hostname, certificate, diagnosis, checked} = w;
-  if (certificate.notAfter === undefined) return {};
-  const end = Date.parse(certificate.notAfter);
-  const due = Math.min(end, Date.parse(certificate.renewalTime ?? certificate.notAfter));
-  const late = due + lateness * (end - due);
-  if (now < late) return {next: late};
-
-  const says = certificate.failure ?? certificate.waiting;
-  const cause = culprit(says, diagnosis);
-  const words = quotes(says, diagnosis);
-  const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
-  const held = again ? beforeOrder(w) : undefined;
-  const expired = now >= end;
-  const absent = says === undefined ? ' cert-manager is not working on it: check that it runs.' : '';
-  const message = expired
-    ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
-    : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and ` +
-      `expires on ${moment(end)}.`;
-  return {
-    ...(!expired && {next: end}),
-    step: {
-      reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
-      ...(cause && {waitingFor: cause.by, details: cause.details}),
-      message:
-        `${message}${absent}${cause ? ` ${cause.what}` : ''} ` +
-        `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
-      ...(certificate.request && says !== undefined && {read: true}),
-      ...(again && !held && {again: true}),
-      ...(held?.orderRequest && {orderRequest: held.orderRequest, unanswered: true, wakeAt: held.wakeAt}),
-    },
   };
 }

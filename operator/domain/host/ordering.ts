@@ -52,7 +52,8 @@ export function caaGate({
   // Not read by this process, or DNS could not be asked: what status said stands until they are, a place in line too.
   if (held) {
     const {reason, message, details, waitingFor} = held;
-    const orderRequest = reason === 'IssuanceQueued' ? ({orderRequest: 'Wanted'} as const) : {};
+    const isQueued = details?.queuedAt !== undefined || reason === 'IssuanceQueued';
+    const orderRequest = isQueued ? ({orderRequest: 'Wanted'} as const) : {};
     return {reason: reason as ReasonName, message, details, waitingFor, nextLook, ...orderRequest};
   }
   const message = `${hostname} is verified; its CAA records are read before its certificate is ordered.`;
@@ -166,7 +167,7 @@ export function asksOf(step: Omit<IssuanceStep, 'reason' | 'message'>, host: Pla
   const {world, hostname, facts, before, move, reissue} = host;
   const {certificate, diagnosis} = facts;
   const {wakeAt, orderRequest, unanswered, read, again} = step;
-  const queuedAt = before?.reason === 'IssuanceQueued' ? before.since : undefined;
+  const queuedAt = before?.details?.queuedAt ?? (before?.reason === 'IssuanceQueued' ? before.since : undefined);
   // Hostnames that move to another issuer, or replace their certificate, come after all hostnames without a certificate. Among them, the
   // certificate that ends first comes first.
   const arrival = move || reissue ? certificate?.notAfter : queuedAt;

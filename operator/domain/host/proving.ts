@@ -4,6 +4,7 @@ import type {HostStatus} from '../../api/custom-domain.ts';
 import {moveOf} from './ordering.ts';
 import {reissueOf} from './reissuing.ts';
 import type {Owned, Proven} from './stages.ts';
+import {tenantKey} from '../tenant.ts';
 import type {IssuanceWorld} from '../certificates/issuance.ts';
 import {otherUse, useOf} from '../routes/routes.ts';
 import {timestamp} from '../times.ts';
@@ -57,6 +58,7 @@ function issuanceOf(
   return {
     now: world.now,
     hostname,
+    tenant: tenantKey(world.tenant),
     policy: world.policy,
     before,
     wasLive,

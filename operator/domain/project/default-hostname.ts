@@ -15,6 +15,7 @@ import type {ProjectWorld} from './world.ts';
 import type {Route, Use} from '../routes/routes.ts';
 import {homeOf, otherUse, routesOf} from '../routes/routes.ts';
 import type {Tenant} from '../tenant.ts';
+import {tenantKey} from '../tenant.ts';
 import {timestamp} from '../times.ts';
 import type {Policy} from '../world.ts';
 
@@ -72,7 +73,7 @@ interface Ordering {
 }
 
 function orderingOf(
-  {now, policy, host, orders, facts}: ProjectWorld,
+  {now, tenant, policy, host, orders, facts}: ProjectWorld,
   use: Use,
   {namespace, name}: {namespace: string; name: string},
 ): Ordering {
@@ -85,6 +86,7 @@ function orderingOf(
       : beforeOrder({
           now,
           hostname: host,
+          tenant: tenantKey(tenant),
           policy,
           orders,
           ...(grant && {grant}),

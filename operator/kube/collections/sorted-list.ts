@@ -32,6 +32,22 @@ export class SortedList<T> {
     return found;
   }
 
+  /** The first ones, at most as many. */
+  first(count: number): T[] {
+    return this.#values.slice(0, count);
+  }
+
+  /** Takes out the first ones. */
+  removeFirst(count: number): void {
+    this.#values.splice(0, count);
+  }
+
+  /** Whether a value is equal to one of them. */
+  has(value: T): boolean {
+    const at = this.countBefore(value);
+    return at < this.size && this.#compare(this.#values[at]!, value) === 0;
+  }
+
   /** How many come before a value. */
   countBefore(value: T): number {
     return this.#count((other) => this.#compare(other, value) < 0);

@@ -119,11 +119,11 @@ describe('A reissue', () => {
     const d = asked({orders});
     expect([d.freshAttempts, d.orderRequests]).toEqual([[], []]);
     expect(hostLines(d)).toEqual([`${docs} Live Serving Nobody`]);
-    expect(entryOf(d, docs)?.message).toContain('has used its budget of certificates (4 in 7 days)');
+    expect(entryOf(d, docs)?.message).toContain('has used its budget of certificates (at most 5 in 7 days)');
   });
 
   test('waits in the order queue, and says until when', () => {
-    const d = asked({grant: {kind: 'Queued', place: 7, expectedAt: due + hours}});
+    const d = asked({grant: {kind: 'Queued', since: t0, place: 7, expectedAt: due + hours}});
     expect([d.freshAttempts, d.orderRequests.map((w) => w.state)]).toEqual([[], ['Wanted']]);
     expect(entryOf(d, docs)?.message).toContain('at position 7');
   });

@@ -1,5 +1,6 @@
 import {afterEach, beforeEach, describe, expect, jest, test} from '@jest/globals';
 import * as fc from 'fast-check';
+import {fullAfter, roomAt} from '../../../../operator/domain/certificates/bucket.ts';
 import {OrderQueue} from '../../../../operator/controllers/orders/order-queue.ts';
 import type {Budgets} from '../../../../operator/domain/certificates/budget.ts';
 import type {OrderRequest} from '../../../../operator/domain/certificates/issuance.ts';
@@ -10,7 +11,9 @@ const budgets: Budgets = {
   account: [{limit: 2, perMs: minutes}],
   registeredDomain: [{limit: 3, perMs: hours}],
   certificates: [{limit: 4, perMs: 7 * days}],
+  authorizations: [{limit: 5, perMs: hours}],
   failures: [{limit: 2, perMs: hours}],
+  countRenewals: false,
 };
 
 let told: string[];
@@ -19,6 +22,7 @@ let book: OrderQueue;
 const holders = new Map<string, string>();
 function make(change: Partial<Budgets> = {}): OrderQueue {
   const made = new OrderQueue({
+    issuer: 'letsencrypt',
     budgets: {...budgets, ...change},
     unheardAfterMs: 30 * minutes,
     tenantOf: (hostname) => holders.get(hostname),
@@ -56,6 +60,13 @@ const answers = (...names: string[]) => names.map((n) => answer(n)).join(' ');
 const requested = (name: string, {at = Date.now(), ordered = true, zone = `${name}.example`} = {}) =>
   book.observe(`acme/${name}`, `www.${zone}`, {at: timestamp(at), outcome: 'Pending'}, ordered);
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+/** Below one registered domain. */
+const wantBelow = async (...names: string[]) => {
+  for (const name of names) {
+    await pass(1);
+    want(name, {zone: `${name}.shared.example`});
+  }
+};
 /** One after the other. */
 const wantAll = async (tenant: string, ...names: string[]) => {
   for (const name of names) {
@@ -64,7 +75,28 @@ const wantAll = async (tenant: string, ...names: string[]) => {
   }
 };
 
-test('What is used of the account is counted within each window: what is granted at once, what was made until it is over', async () => {
+/** The same, and the CA has the orders. */
+const orderAll = async (tenant: string, ...names: string[]) => {
+  await wantAll(tenant, ...names);
+  for (const name of names) requested(name);
+};
+/** Of a host below one registered domain. */
+const below = (name: string) => ({zone: `${name}.shared.example`});
+
+/** Three certificates below it, as many as it may have at once. */
+const spendDomain = () => {
+  for (const name of ['a', 'b', 'c']) {
+    want(name, below(name));
+    book.observe(
+      `acme/${name}`,
+      `www.${name}.shared.example`,
+      {at: timestamp(Date.now()), outcome: 'Issued', endedAt: timestamp(Date.now() - seconds)},
+      true,
+    );
+  }
+};
+
+test('What is used of the account is counted for each limit: a grant at once, and an order until its token is back', async () => {
   book = make({
     account: [
       {limit: 2, perMs: minutes},
@@ -76,7 +108,7 @@ test('What is used of the account is counted within each window: what is granted
   want('a');
   expect(used()).toEqual(['1/2', '1/9']);
   requested('a');
-  await pass(2 * minutes);
+  await pass(30 * seconds);
   expect(used()).toEqual(['0/2', '1/9']);
 });
 
@@ -120,13 +152,13 @@ describe('The line', () => {
   });
 
   test('lets tenants take turns: a short line of one passes a long one of another', async () => {
-    book = make({account: [{limit: 8, perMs: minutes}]});
-    await wantAll('third', ...'abcdefgh');
-    await wantAll('acme', 'a1', 'a2', 'a3', 'a4');
+    // Another token each five seconds. A share is three, so that nobody waits because of it.
+    book = make({account: [{limit: 12, perMs: minutes}]});
+    for (const tenant of 'cdef') await wantAll(tenant, `${tenant}1`, `${tenant}2`, `${tenant}3`);
+    await wantAll('acme', 'a1', 'a2', 'a3');
     await wantAll('other', 'b1');
-    requested('a');
-    requested('b');
-    await pass(minutes);
+    for (const tenant of 'cdef') for (const n of [1, 2, 3]) requested(`${tenant}${n}`);
+    await pass(12 * seconds);
     expect(answers('a1', 'a2', 'b1')).toBe('Granted Queued Granted');
   });
 
@@ -136,69 +168,67 @@ describe('The line', () => {
       book = make({account});
     });
 
-    test('grants a tenant that is alone all of it', async () => {
-      await wantAll('acme', ...'abcdefghi');
-      expect(answers(...'hi')).toBe('Granted Queued');
+    test('keeps its last quarter for tenants that have had less than a quarter', async () => {
+      await wantAll('acme', ...'abcdefg');
+      expect(answers(...'fg')).toBe('Granted Queued');
+      await wantAll('other', 'x');
+      await wantAll('third', 'y', 'z');
+      expect(answers(...'gxyz')).toBe('Queued Granted Granted Queued');
     });
 
     test('serves tenants that have had less than a quarter of it before all others', async () => {
-      await wantAll('acme', ...'abcdefgh');
-      for (const name of 'abcdefgh') {
-        requested(name);
-        await pass(minutes);
-      }
-      await wantAll('acme', 'i', 'j', 'k');
+      await orderAll('acme', ...'abcdef');
+      await wantAll('acme', 'i', 'j');
       await wantAll('other', 'x', 'y', 'z');
-      // By turns it would be i, x, j.
-      await pass(52 * minutes + 30 * seconds);
-      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Queued Queued Granted Queued Queued');
-      await pass(2 * minutes);
-      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Granted Queued Granted Granted Queued');
+      expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Queued Queued Granted Granted Queued');
+      requested('x');
+      requested('y');
+      // By turns it would be i, j, z. All of them have had a quarter, and must leave one.
+      await pass(22 * minutes + 30 * seconds);
+      expect(answers('i', 'j', 'z')).toBe('Granted Queued Queued');
     });
 
     test('reports places in that order', async () => {
-      await wantAll('acme', ...'abcdefgh');
+      await orderAll('acme', ...'abcdef');
+      await wantAll('third', 'u', 'v');
       await wantAll('acme', 'i');
       await wantAll('other', 'x', 'y', 'z');
-      book.keep('i', 'acme', []);
-      await wantAll('acme', 'i');
       const place = (name: string) => {
         const grant = book.grant(`acme/${name}`);
         return grant?.kind === 'Queued' ? grant.place : undefined;
       };
-      expect(['x', 'y', 'i'].map(place)).toEqual([1, 2, 4]);
+      book.keep('i', 'acme', []);
+      await wantAll('acme', 'i');
+      expect(['x', 'y', 'i', 'z'].map(place)).toEqual([1, 2, 4, 4]);
     });
 
-    test('counts orders from before a restart for the tenant that holds the hostname', async () => {
-      for (const [i, name] of [...'abcdefgh'].entries()) {
-        holders.set(`www.${name}.example`, 'acme');
-        const at = timestamp(Date.now() - i * minutes);
-        book.recall(`www.${name}.example`, [{at, outcome: 'Issued', endedAt: at}]);
+    test('counts orders from before a restart for the tenant that made them', async () => {
+      for (const name of 'abcdefgh') {
+        const at = timestamp(Date.now() - minutes);
+        book.recall(`www.${name}.example`, [{at, outcome: 'Issued', endedAt: at, tenant: 'acme'}]);
       }
       await wantAll('acme', 'i');
       await wantAll('other', 'x');
-      await pass(53 * minutes + 30 * seconds);
+      await pass(8 * minutes);
       expect(told).toEqual(['x']);
     });
 
-    test('counts orders of a hostname that has passed to another tenant for that one', async () => {
-      await wantAll('acme', ...'abcdefgh');
-      for (const name of 'abcdefgh') {
-        requested(name);
+    test('counts orders of a hostname for the tenant that made them, also after it has passed to another', async () => {
+      await orderAll('acme', ...'abcdef');
+      for (const name of 'abcdef') {
         holders.set(`www.${name}.example`, 'other');
         book.pass(`www.${name}.example`);
-        await pass(minutes);
       }
       await wantAll('other', 'x');
       await wantAll('acme', 'i');
-      await pass(52 * minutes + 30 * seconds);
-      expect(answers('x', 'i')).toBe('Queued Granted');
+      expect(answers('x', 'i')).toBe('Granted Queued');
     });
   });
 
   test('of thousands asks whose a hostname is once for each order, not for all with each wish', async () => {
     let asked = 0;
     book = new OrderQueue({
+      issuer: 'letsencrypt',
       budgets: {...budgets, account: [{limit: 1000, perMs: hours}], registeredDomain: []},
       unheardAfterMs: 30 * minutes,
       tenantOf: (hostname) => {
@@ -223,19 +253,29 @@ describe('The line', () => {
     await pass(10 * seconds);
     for (const name of ['c', 'd', 'e']) want(name);
     const told1 = book.grant('acme/e');
-    expect(told1).toEqual({kind: 'Queued', place: 3, expectedAt: t0 + 3 * minutes});
-    expect(book.grant('acme/c')).toEqual({kind: 'Queued', place: 1, expectedAt: t0 + 2 * minutes});
+    expect(told1).toEqual({kind: 'Queued', since: t0 + 10 * seconds, place: 3, expectedAt: t0 + 2 * minutes});
+    expect(book.grant('acme/c')).toEqual({
+      kind: 'Queued',
+      since: t0 + 10 * seconds,
+      place: 1,
+      expectedAt: t0 + minutes,
+    });
     await pass(51 * seconds);
     expect(answers('c', 'd')).toBe('Granted Granted');
     expect(book.grant('acme/e')).toEqual(told1);
-    // Nobody has seen the orders of c and d yet.
+    // The orders of c and d have not been seen yet.
     await pass(2 * minutes);
-    expect(book.grant('acme/e')).toEqual({kind: 'Queued', place: 1, expectedAt: t0 + 5 * minutes});
+    expect(book.grant('acme/e')).toEqual({
+      kind: 'Queued',
+      since: t0 + 10 * seconds,
+      place: 1,
+      expectedAt: t0 + 4 * minutes,
+    });
   });
 });
 
 describe('The account', () => {
-  test('counts a grant until its order is known to be made, and from then on for the window', async () => {
+  test('counts a grant until its order is known to be made, and gets its token back from then on', async () => {
     want('a');
     want('b');
     want('c');
@@ -245,7 +285,7 @@ describe('The account', () => {
     await pass(5 * minutes);
     expect(answer('c')).toBe('Queued');
     book.observe('acme/a', 'www.a.example', {at: timestamp(t0 + 5 * minutes), outcome: 'Pending'}, true);
-    await pass(minutes - 1);
+    await pass(30 * seconds - 1);
     expect(answer('c')).toBe('Queued');
     await pass(1);
     expect(answer('c')).toBe('Granted');
@@ -255,7 +295,7 @@ describe('The account', () => {
     want('a');
     want('b');
     want('c');
-    await pass(31 * minutes - 1);
+    await pass(30 * minutes + 30 * seconds - 1);
     expect(answer('c')).toBe('Queued');
     await pass(1);
     expect(answer('c')).toBe('Granted');
@@ -275,10 +315,12 @@ describe('The account', () => {
     book.observe('acme/a', 'www.a.example', {at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0)}, true);
     want('b');
     expect(answer('b')).toBe('Granted');
-    expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0)}]);
+    expect(book.orders('www.a.example')).toEqual([
+      {at: timestamp(t0), outcome: 'Issued', endedAt: timestamp(t0), tenant: 'acme'},
+    ]);
   });
 
-  test('however late cert-manager orders, the CA never sees more orders than the budget in any span', async () => {
+  test("however late cert-manager orders, the CA's bucket always has a token", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({pause: fc.nat({max: 40_000}), delay: fc.nat({max: 100_000})}), {
@@ -288,6 +330,7 @@ describe('The account', () => {
         async (orderRequests) => {
           book.stop();
           book = new OrderQueue({
+            issuer: 'letsencrypt',
             budgets: {...budgets, registeredDomain: [{limit: 1000, perMs: minutes}]},
             unheardAfterMs: 30 * minutes,
             tenantOf: () => undefined,
@@ -314,7 +357,11 @@ describe('The account', () => {
           }
           await pass(2 * hours);
           expect(seen).toHaveLength(orderRequests.length);
-          for (const t of seen) expect(seen.filter((u) => u >= t && u < t + minutes).length).toBeLessThanOrEqual(2);
+          let full = -Infinity;
+          for (const t of seen) {
+            expect(roomAt({full: [full], unheard: 0}, budgets.account, t)).toBe(t);
+            full = fullAfter(full, t, budgets.account[0]!);
+          }
         },
       ),
       {numRuns: 50},
@@ -323,20 +370,54 @@ describe('The account', () => {
 });
 
 describe('A registered domain', () => {
-  test('that has spent its budget waits until there is room, and delays nobody else', async () => {
+  beforeEach(() => {
     book = make({account: [{limit: 100, perMs: minutes}]});
-    for (const name of ['a', 'b', 'c']) {
-      want(name, {zone: `${name}.shared.example`});
-      requested(name, {zone: `${name}.shared.example`});
-    }
-    want('d', {zone: 'd.shared.example'});
+    spendDomain();
+  });
+
+  test('that has spent its budget waits until there is room, and delays nobody else', async () => {
+    want('d', below('d'));
     want('e');
     expect(answers('d', 'e')).toBe('Exhausted Granted');
-    expect(book.grant('acme/d')).toEqual({kind: 'Exhausted', until: t0 + hours});
-    await pass(hours);
-    expect(answer('d')).toBeUndefined();
-    want('d', {zone: 'd.shared.example'});
+    expect(book.grant('acme/d')).toEqual({kind: 'Exhausted', since: t0, until: t0 + 21 * minutes});
+    await pass(20 * minutes);
     expect(answer('d')).toBe('Granted');
+    expect(told).toEqual(['d']);
+  });
+
+  test('serves those that wait for it by arrival, and tells each when its turn comes', async () => {
+    await wantBelow('d', 'e', 'f');
+    expect(['d', 'e', 'f'].map((name) => book.grant(`acme/${name}`))).toMatchObject([
+      {until: t0 + 21 * minutes},
+      {until: t0 + 41 * minutes},
+      {until: t0 + 61 * minutes},
+    ]);
+    // Another that comes now is behind them, whenever it asks.
+    await pass(19 * minutes);
+    await wantBelow('g');
+    await pass(minutes);
+    expect(answers('d', 'e', 'f', 'g')).toBe('Granted Exhausted Exhausted Exhausted');
+  });
+
+  test('has room again at once when an order fails', async () => {
+    book = make({account: [{limit: 100, perMs: minutes}], registeredDomain: [{limit: 1, perMs: hours}]});
+    want('a', below('a'));
+    want('b', below('b'));
+    expect(answers('a', 'b')).toBe('Granted Exhausted');
+    const order = {at: timestamp(Date.now()), outcome: 'Failed' as const, endedAt: timestamp(Date.now())};
+    book.observe('acme/a', 'www.a.shared.example', order, true);
+    expect(answer('b')).toBe('Granted');
+  });
+
+  test('and the account give a renewal no token, unless the CA counts renewals', async () => {
+    const issued = {at: timestamp(t0 - 60 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - 60 * days)};
+    for (const countRenewals of [false, true]) {
+      book = make({account: [{limit: 1, perMs: minutes}], registeredDomain: [{limit: 1, perMs: hours}], countRenewals});
+      book.recall('www.a.shared.example', [issued]);
+      requested('a', {zone: 'a.shared.example'});
+      want('b', below('b'));
+      expect(answer('b')).toBe(countRenewals ? 'Exhausted' : 'Granted');
+    }
   });
 });
 
@@ -368,12 +449,10 @@ describe('A restart forgets nothing', () => {
         message: 'it failed',
       },
     ]);
+    // The buckets regained a token 9 s ago, and regain one every 30 s.
     want('c');
-    expect(answer('c')).toBe('Queued');
-    await pass(20 * seconds);
-    expect(answer('c')).toBe('Queued');
-    await pass(seconds);
-    expect(answer('c')).toBe('Granted');
+    want('d');
+    expect(answers('c', 'd')).toBe('Granted Queued');
     expect(book.orders('www.b.example')).toMatchObject([{outcome: 'Failed', message: 'it failed'}]);
   });
 
@@ -389,7 +468,7 @@ describe('A restart forgets nothing', () => {
   test('an order is remembered when its request is gone, and is forgotten when no budget counts it', async () => {
     requested('a');
     expect(book.orders('www.a.example')).toEqual([{at: timestamp(t0), outcome: 'Pending', endedAt: timestamp(t0)}]);
-    await pass(7 * days);
+    await pass(14 * days);
     expect(book.orders('www.a.example')).toEqual([]);
   });
 });

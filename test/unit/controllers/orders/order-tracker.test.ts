@@ -19,7 +19,7 @@ beforeEach(() => {
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
   const {budgets} = policy;
   const tenantOf = (hostname: string) => caches.claims.get(hostname)?.spec.tenant.account;
-  book = new OrderQueue({budgets, unheardAfterMs: 60_000, tenantOf, now: () => t0});
+  book = new OrderQueue({issuer: 'letsencrypt', budgets, unheardAfterMs: 60_000, tenantOf, now: () => t0});
 });
 
 function keepBook(): OrderTracker {

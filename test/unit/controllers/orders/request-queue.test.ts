@@ -4,7 +4,7 @@ import {CountedOrders} from '../../../../operator/controllers/orders/counted-ord
 import {CutSum} from '../../../../operator/kube/collections/cut-sum.ts';
 import {type QueuedRequest, RequestQueue} from '../../../../operator/controllers/orders/request-queue.ts';
 import {SortedList} from '../../../../operator/kube/collections/sorted-list.ts';
-import {orderTimes} from '../../../../operator/domain/certificates/budget.ts';
+import {takenAt} from '../../../../operator/domain/certificates/bucket.ts';
 
 /** One who waits, and how often its arrival is read: each comparison reads it. */
 class Counting implements QueuedRequest {
@@ -43,12 +43,12 @@ describe.each([
     Counting.reads = 0;
     const all = shuffled.map((arrival, i) => new Counting(`t${arrival % tenants}`, arrival, i));
     for (const one of all) line.enter(one);
-    const places = all.map((one) => line.place(one, 0));
+    const places = all.map((one) => line.place(one, 0).place);
     expect(new Set(places).size).toBeLessThanOrEqual(many);
     expect(Math.max(...places)).toBeLessThanOrEqual(many);
     for (let next = line.next(0); next; next = line.next(0)) {
-      line.leave(next);
-      line.served(next.tenant);
+      line.leave(next.request);
+      line.served(next.request.tenant);
     }
     expect(line.size).toBe(0);
     expect(Counting.reads).toBeLessThanOrEqual(atMost(10));
@@ -84,7 +84,7 @@ describe('A line', () => {
             line.leave(gone);
             model.leave(gone);
           }
-          const next = line.next(now);
+          const next = line.next(now)?.request;
           expect(next).toBe(model.next());
           if (step.do === 'serve' && next) {
             line.leave(next);
@@ -99,7 +99,7 @@ describe('A line', () => {
           // What changes by itself is told by when.
           if (step.do === 'pass' && step.ms >= 7) for (const t of tenants) left.set(t, left.get(t)! + 1);
           if (step.do === 'pass') now += step.ms >= 7 ? 7 : 0;
-          expect(model.all.map((one) => line.place(one, now))).toEqual(model.all.map((one) => model.place(one)));
+          expect(model.all.map((one) => line.place(one, now).place)).toEqual(model.all.map((one) => model.place(one)));
           expect(line.size).toBe(model.all.length);
         }
       }),
@@ -212,26 +212,38 @@ describe('A sum of cut numbers', () => {
 });
 
 describe('Counted orders', () => {
-  test('say of every time what a list of their times says', () => {
+  const limits = [
+    {limit: 3, perMs: 30},
+    {limit: 7, perMs: 50},
+  ];
+
+  test('say of every time what a list of their times says, in whatever order they come and go', () => {
     const orderArbitrary = fc.record({at: fc.nat({max: 50}), heard: fc.boolean()});
     fc.assert(
       fc.property(fc.array(orderArbitrary, {maxLength: 20}), fc.array(fc.nat({max: 60})), (orders, moments) => {
-        const counted = new CountedOrders();
+        const counted = new CountedOrders(limits, -20);
         for (const order of orders) counted.add(order);
         const left = [...orders];
         for (const now of moments.toSorted((a, b) => a - b)) {
-          const times = counted.asOf(now);
-          const plain = orderTimes(left.map(({at, heard}) => (heard || at <= now ? at : Infinity)));
-          const all = Array.from({length: left.length + 1}, (_, i) => i);
-          expect(all.map((i) => times.newest(i))).toEqual(all.map((i) => plain.newest(i)));
-          expect([now - 20, now, now + 20].map((t) => times.after(t))).toEqual(
-            [now - 20, now, now + 20].map((t) => plain.after(t)),
-          );
+          const times = left.map(({at, heard}) => (heard || at <= now ? at : Infinity));
+          expect(counted.asOf(now)).toEqual(takenAt(times, limits, -20));
           const gone = left.pop();
           if (gone) counted.remove(gone);
           expect(counted.size).toBe(left.length);
         }
       }),
     );
+  });
+
+  test('keep the effect of those that are forgotten', () => {
+    const counted = new CountedOrders(limits, 0);
+    for (const at of [10, 20, 30, 40]) counted.add({at, heard: true});
+    const before = counted.asOf(50);
+    counted.forget(30);
+    expect(counted.size).toBe(1);
+    expect(counted.asOf(50)).toEqual(before);
+    // One that comes late is counted after them.
+    counted.add({at: 35, heard: true});
+    expect(counted.asOf(50)).toEqual(takenAt([10, 20, 30, 35, 40], limits, 0));
   });
 });

@@ -34,10 +34,16 @@ test('A request that nobody has answered waits, and its order is not known to th
 });
 
 test.each([
-  'Waiting on certificate issuance from order acme/docs-1: "pending"',
-  'Failed to wait for order: add certificate data',
-])('A request whose order the CA has answered says so: %s', (message) => {
-  expect(kept({conditions: ready('False', 'Pending', message)})).toEqual({waiting: message, ordered: true});
+  ['Waiting on certificate issuance from order acme/docs-1: "pending"', false],
+  ['Waiting on certificate issuance from order acme/docs-1: "ready"', true],
+  ['Waiting on certificate issuance from order acme/docs-1: "processing"', true],
+  ['Failed to wait for order: add certificate data', true],
+])('A request whose order the CA has answered says so, and whether it can be issued: %s', (message, signing) => {
+  expect(kept({conditions: ready('False', 'Pending', message)})).toEqual({
+    waiting: message,
+    ordered: true,
+    ...(signing && {signing}),
+  });
 });
 
 test('A request that was issued is known by the fingerprint of its leaf and by when it ended', () => {

@@ -1,73 +1,8 @@
 import {describe, expect, test} from '@jest/globals';
-import * as fc from 'fast-check';
-import type {Limit, Order} from '../../../../operator/domain/certificates/budget.ts';
-import {expectedAt, mergeOrders, orderTimes, roomAt, spentBy} from '../../../../operator/domain/certificates/budget.ts';
+import type {Order, SpentBudget} from '../../../../operator/domain/certificates/budget.ts';
+import {isRenewal, mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
-import {days, hours, minutes, policy, t0} from '../../../support/world.ts';
-
-const limitsArbitrary = fc.array(
-  fc.record({limit: fc.integer({min: 1, max: 6}), perMs: fc.integer({min: 1, max: 5000})}),
-  {minLength: 1, maxLength: 3},
-);
-
-/** The most that fall into any span of a limit's length. */
-const densest = (times: readonly number[], {perMs}: Limit) =>
-  Math.max(0, ...times.map((t) => times.filter((u) => u >= t && u < t + perMs).length));
-
-describe('A window', () => {
-  test('is never exceeded in any span of its length when each order waits for room, however many are wanted', () => {
-    fc.assert(
-      fc.property(limitsArbitrary, fc.array(fc.nat({max: 3000}), {maxLength: 60}), (limits, pauses) => {
-        const made: number[] = [];
-        let now = 0;
-        for (const pause of pauses) {
-          now = roomAt(orderTimes(made), limits, now + pause);
-          made.push(now);
-        }
-        for (const limit of limits) expect(densest(made, limit)).toBeLessThanOrEqual(limit.limit);
-      }),
-    );
-  });
-
-  test('has room at the earliest time possible: a moment sooner would exceed a limit', () => {
-    fc.assert(
-      fc.property(limitsArbitrary, fc.array(fc.nat({max: 8000}), {maxLength: 30}), (limits, times) => {
-        const made: number[] = [];
-        for (const t of times.toSorted((a, b) => a - b)) if (roomAt(orderTimes(made), limits, t) === t) made.push(t);
-        const now = Math.max(0, ...made);
-        const room = roomAt(orderTimes(made), limits, now);
-        expect(room === now || limits.some((l) => densest([...made, room - 1], l) > l.limit)).toBe(true);
-      }),
-    );
-  });
-
-  test('has no room while the time of an order that fills it is not known', () => {
-    expect(roomAt(orderTimes([Infinity, Infinity]), [{limit: 2, perMs: 10}], 0)).toBe(Infinity);
-    expect(roomAt(orderTimes([Infinity]), [{limit: 2, perMs: 10}], 0)).toBe(0);
-  });
-
-  test('predicts the exact time at which an order in line is made, if every order is made at its turn', () => {
-    fc.assert(
-      fc.property(
-        limitsArbitrary.map((l) => l.slice(0, 1)),
-        fc.array(fc.nat({max: 4000}), {maxLength: 10}),
-        fc.integer({min: 1, max: 20}),
-        (limits, times, place) => {
-          const made: number[] = [];
-          for (const t of times.toSorted((a, b) => a - b)) if (roomAt(orderTimes(made), limits, t) === t) made.push(t);
-          const now = Math.max(0, ...made);
-          const told = expectedAt(place, orderTimes(made), limits, now);
-          let at = now;
-          for (let i = 0; i < place; i++) {
-            at = roomAt(orderTimes(made), limits, at);
-            made.push(at);
-          }
-          expect(told).toBe(at);
-        },
-      ),
-    );
-  });
-});
+import {days, hours, minutes, policy, seconds, t0} from '../../../support/world.ts';
 
 const failed = (agoMs: number): Order => ({
   at: timestamp(t0 - agoMs - minutes),
@@ -83,56 +18,104 @@ const pending = (agoMs: number): Order => ({at: timestamp(t0 - agoMs), outcome: 
 
 describe('The budget of a hostname', () => {
   const {budgets} = policy;
-  const rows: [string, Order[], {of: 'failures' | 'certificates'; until: number} | undefined][] = [
+  type Spent = {of: SpentBudget['of']; until: number};
+  const rows: [string, Order[], Spent | undefined][] = [
     ['has room at first', [], undefined],
     ['has room after one failure', [failed(minutes)], undefined],
     [
-      'is spent by two failures in an hour, until the first is an hour old',
-      [failed(40 * minutes), failed(minutes)],
-      {of: 'failures', until: t0 + 20 * minutes},
+      'is spent by two failures in a short time, until the first token is back after half an hour',
+      [failed(minutes), failed(minutes)],
+      {of: 'failures', until: t0 + 29 * minutes},
     ],
     [
-      'counts an hour from the failure, not from the order',
-      [failed(59 * minutes), failed(minutes)],
-      {of: 'failures', until: t0 + minutes},
-    ],
-    ['has room when the first failure is an hour old', [failed(hours), failed(minutes)], undefined],
-    [
-      'is spent by three failures in a day',
-      [failed(20 * hours), failed(10 * hours), failed(2 * hours)],
-      {of: 'failures', until: t0 + 4 * hours},
+      'counts from the failure, not from the order',
+      [failed(20 * minutes), failed(minutes)],
+      {of: 'failures', until: t0 + 10 * minutes},
     ],
     [
-      'is spent by four certificates in seven days',
-      [issued(6 * days), issued(5 * days), issued(2 * days), issued(days)],
-      {of: 'certificates', until: t0 + days},
+      'is spent by three failures, until the first token is back after eight hours',
+      [failed(3 * hours), failed(2 * hours), failed(hours)],
+      {of: 'failures', until: t0 + 5 * hours},
+    ],
+    ['counts no failure of the CA itself', [failed(2 * minutes), {...failed(minutes), cause: 'Authority'}], undefined],
+    [
+      "waits longer after each of several errors of the CA in a row, because the hostname may be the CA's problem",
+      [3, 2, 1].map((n) => ({...failed(n * minutes), cause: 'Authority'})),
+      {of: 'authority', until: t0 + 3 * minutes},
+    ],
+    [
+      'waits no longer after an error of the CA and a failure of another kind',
+      [{...failed(4 * minutes), cause: 'Authority'}, {...failed(3 * minutes), cause: 'Authority'}, failed(minutes)],
+      undefined,
+    ],
+    [
+      'is spent until the time that the CA has named, for certificates',
+      [{...failed(minutes), cause: 'CertificatesLimit', refusedUntil: timestamp(t0 + 5 * hours)}],
+      {of: 'certificates', until: t0 + 5 * hours},
+    ],
+    [
+      'is spent until the time that the CA has named, for failures of all tenants',
+      [{...failed(minutes), tenant: 'former', cause: 'AuthorizationsLimit', refusedUntil: timestamp(t0 + hours)}],
+      {of: 'authorizations', until: t0 + hours},
+    ],
+    [
+      'has room if the CA has refused an order by a limit of the account',
+      [{...failed(minutes), cause: 'AccountLimit', refusedUntil: timestamp(t0 + hours)}],
+      undefined,
+    ],
+    ['counts no failure of a former tenant', [failed(minutes), {...failed(minutes), tenant: 'former'}], undefined],
+    [
+      "is spent by the CA's five failures of all tenants, until its token is back after twelve minutes",
+      [1, 2, 3, 4, 5].map((n) => ({...failed(n * seconds), tenant: `former${n}`})),
+      {of: 'authorizations', until: t0 + 12 * minutes - 5 * seconds},
+    ],
+    [
+      'is spent by four certificates of one tenant, and has the fifth for another',
+      [issued(4 * hours), issued(3 * hours), issued(2 * hours), issued(hours)],
+      {of: 'certificates', until: t0 + (7 * days) / 5 - 4 * hours + minutes},
+    ],
+    [
+      'gives the fifth certificate to a tenant that had none',
+      [4, 3, 2, 1].map((n) => ({...issued(n * hours), tenant: 'former'})),
+      undefined,
+    ],
+    [
+      'is spent by five certificates of other tenants',
+      [5, 4, 3, 2, 1].map((n) => ({...issued(n * hours), tenant: 'former'})),
+      {of: 'certificates', until: t0 + (7 * days) / 5 - 5 * hours + minutes},
     ],
     [
       'counts a certificate that is being ordered',
-      [issued(6 * days), issued(5 * days), issued(2 * days), pending(minutes)],
-      {of: 'certificates', until: t0 + days},
+      [issued(4 * hours), issued(3 * hours), issued(2 * hours), pending(minutes)],
+      {of: 'certificates', until: t0 + (7 * days) / 5 - 4 * hours + minutes},
     ],
     [
-      'does not count a failure as a certificate',
-      [issued(6 * days), issued(5 * days), issued(2 * days), failed(minutes)],
+      'counts no attempt whose request was deleted before the CA signed',
+      [issued(4 * hours), issued(3 * hours), ...[5, 4, 3].map((n) => ({...pending(n * minutes), superseded: true}))],
       undefined,
     ],
     [
       'reports the limit that lasts longer where two are spent',
-      [
-        issued(4 * days),
-        issued(4 * days - minutes),
-        issued(2 * days),
-        issued(days),
-        failed(2 * minutes),
-        failed(minutes),
-      ],
-      {of: 'certificates', until: t0 + 3 * days},
+      [issued(4 * hours), issued(3 * hours), issued(2 * hours), issued(hours), failed(minutes), failed(minutes)],
+      {of: 'certificates', until: t0 + (7 * days) / 5 - 4 * hours + minutes},
     ],
   ];
   test.each(rows)('%s', (_, orders, expected) => {
-    const spent = spentBy(orders, budgets, t0);
+    const spent = spentBy(orders, budgets, {now: t0, tenant: 'acme'});
     expect(spent && {of: spent.of, until: spent.until}).toEqual(expected);
+  });
+});
+
+describe('A renewal', () => {
+  const before = issued(60 * days);
+  test.each<[string, Order[], string | undefined, boolean]>([
+    ['has a certificate before it', [before], 'le', true],
+    ['has one of the last 120 days', [issued(121 * days)], 'le', false],
+    ['has one that was issued, not only ordered', [pending(60 * days), failed(60 * days)], 'le', false],
+    ['has one of the same issuer', [{...before, issuer: 'other'}], 'le', false],
+    ['has one of the same issuer', [{...before, issuer: 'le'}], 'le', true],
+  ])('%s', (_, orders, issuer, expected) => {
+    expect(isRenewal(orders, issuer, t0)).toBe(expected);
   });
 });
 
@@ -155,10 +138,16 @@ describe('The memory of orders', () => {
 
   test('is sorted by time, bounded, and without orders that no budget counts any more', () => {
     const many = Array.from({length: 100}, (_, i): Order => ({at: timestamp(t0 - i * minutes), outcome: 'Issued'}));
-    const kept = mergeOrders(many, [{at: timestamp(t0 - 8 * days), outcome: 'Failed'}], budgets, t0);
+    const kept = mergeOrders(many, [{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], budgets, t0);
     expect(kept).toHaveLength(32);
     expect(kept.at(-1)?.at).toBe(timestamp(t0));
     expect(kept).toEqual(kept.toSorted((a, b) => (a.at < b.at ? -1 : 1)));
-    expect(mergeOrders([{at: timestamp(t0 - 8 * days), outcome: 'Failed'}], [], budgets, t0)).toEqual([]);
+    expect(mergeOrders([{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], [], budgets, t0)).toEqual([]);
+  });
+
+  test('keeps the newest certificate of each issuer for as long as it makes the next order a renewal', () => {
+    const [old, newer, other] = [issued(100 * days), issued(90 * days), {...issued(95 * days), issuer: 'other'}];
+    expect(mergeOrders([old, newer, other, failed(80 * days)], [], budgets, t0)).toEqual([other, newer]);
+    expect(mergeOrders([newer], [], budgets, t0 + 31 * days)).toEqual([]);
   });
 });

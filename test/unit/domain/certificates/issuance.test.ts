@@ -34,7 +34,7 @@ const docs = 'docs.example.com';
 const allowed: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Allowed'}};
 const blockedBy = (message: string): Verdict => ({...allowed, caa: {kind: 'Blocked', by: 'Customer', message}});
 const old = 'old.example.com';
-const queued: HostFacts = {...proven(), grant: {kind: 'Queued', place: 7, expectedAt: t0 + 90 * minutes}};
+const queued: HostFacts = {...proven(), grant: {kind: 'Queued', since: t0, place: 7, expectedAt: t0 + 90 * minutes}};
 const request = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
 /** Ordered and not issued yet. */
 const ordered = (change: Partial<CertificateFacts> = {}): CertificateFacts => ({
@@ -195,7 +195,7 @@ describe('The line', () => {
 
 describe('A budget that is spent', () => {
   test('of the hostname: nothing is ordered before the time in the message, and then it is decided again', () => {
-    const d = decide(world({facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}));
+    const d = decide(world({facts: {[docs]: {...proven(), orders: failures(10 * minutes, minutes)}}}));
     expect([hostLines(d), objectLines(d), d.orderRequests, d.wakeAt]).toEqual([
       [`${docs} Verified IssuanceBudgetExhausted Platform`],
       [],
@@ -207,13 +207,13 @@ describe('A budget that is spent', () => {
     );
     expect(condition(d, 'Stalled')).toMatchObject({reason: 'IssuanceBudgetExhausted'});
     expect(
-      decide(world({now: t0 + 20 * minutes, facts: {[docs]: {...proven(), orders: failures(40 * minutes, minutes)}}}))
+      decide(world({now: t0 + 20 * minutes, facts: {[docs]: {...proven(), orders: failures(10 * minutes, minutes)}}}))
         .certificates,
     ).toHaveLength(1);
   });
 
   test('of the registered domain: the host waits for the certificate authority', () => {
-    const d = decide(world({facts: {[docs]: {...proven(), grant: {kind: 'Exhausted', until: t0 + days}}}}));
+    const d = decide(world({facts: {[docs]: {...proven(), grant: {kind: 'Exhausted', since: t0, until: t0 + days}}}}));
     expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
       [`${docs} Verified IssuanceBudgetExhausted CertificateAuthority`],
       [],
@@ -237,20 +237,20 @@ describe('A budget that is spent', () => {
 
   describe('by orders that were not granted', () => {
     test('removes the Certificate although no order has failed: somebody makes cert-manager order again and again', () => {
-      const d = attempted(pending(6));
+      const d = attempted(pending(7));
       expect([hostLines(d), objectLines(d), d.wakeAt]).toEqual([
         [`${docs} Verified IssuanceBudgetExhausted Platform`],
         [],
-        t0 - 4 * minutes + 7 * days,
+        t0 + 59 * minutes,
       ]);
     });
 
     test('allows one order more, because cert-manager now and then replaces its own request', () => {
-      expect(attempted(pending(5)).certificates).toHaveLength(1);
+      expect(attempted(pending(6)).certificates).toHaveLength(1);
     });
 
     test('removes no Certificate that has been issued', () => {
-      expect(attempted(pending(6), {certificate: ordered({notAfter: timestamp(t0 + days)})}).certificates).toHaveLength(
+      expect(attempted(pending(7), {certificate: ordered({notAfter: timestamp(t0 + days)})}).certificates).toHaveLength(
         1,
       );
     });
@@ -278,7 +278,11 @@ describe('A budget that is spent', () => {
       decide({...world({facts: {[docs]: facts}}), request: {value: 'now', seenAt: t0 - seconds}});
     const stuck = {...proven(), certificate: failing({attemptAt: timestamp(t0 - minutes)}), diagnosis: refused};
     expect(asked({...stuck, orders: failures(10 * minutes, 0)}).status.lastHandledReconcileAt).toBe('now');
-    const waits = asked({...stuck, grant: {kind: 'Queued', place: 1, expectedAt: t0 + minutes}, orders: failures(0)});
+    const waits = asked({
+      ...stuck,
+      grant: {kind: 'Queued', since: t0, place: 1, expectedAt: t0 + minutes},
+      orders: failures(0),
+    });
     expect([
       hostLines(waits),
       waits.freshAttempts,
@@ -343,7 +347,7 @@ describe('The claim remembers', () => {
         claims: {
           [docs]: {
             ...heldClaim(docs, 'uid-domain'),
-            status: {...heldClaim(docs, 'uid-domain').status!, orders: failures(40 * minutes, minutes)},
+            status: {...heldClaim(docs, 'uid-domain').status!, orders: failures(10 * minutes, minutes)},
           },
         },
       }),

@@ -416,8 +416,8 @@ describe('Rule 5, a removed name is not free at once', () => {
     const claim = ofProject(projectHost({...hostParts, tenant: {account: 'acme'}}));
     expect(keptForMs(claim, policy, nothing)).toBe(0);
     const order = {at: timestamp(t0 - 2 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - days)};
-    expect(keptForMs(claim, policy, {...nothing, orders: [order]})).toBe(6 * days);
-    expect(keptForMs(claim, policy, {...nothing, orders: [order], retentionEnds: t0 + 9 * days})).toBe(9 * days);
+    expect(keptForMs(claim, policy, {...nothing, orders: [order]})).toBe(13 * days);
+    expect(keptForMs(claim, policy, {...nothing, orders: [order], retentionEnds: t0 + 19 * days})).toBe(19 * days);
     expect(keptForMs(claim, policy, {...nothing, retentionEnds: t0 + 9 * days})).toBe(9 * days);
     const kept = release(claim, t0, 6 * days, [order]);
     expect(kept.status).toMatchObject({quarantinedUntil: timestamp(t0 + 6 * days), orders: [order]});

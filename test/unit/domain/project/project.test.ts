@@ -23,7 +23,7 @@ import {
 import type {Input} from '../../../support/project-world.ts';
 import {host, primaryLive, primaryVerified, projectWorld, ready, web} from '../../../support/project-world.ts';
 
-const waitsInLine: Input = {tls: 'PerProject', grant: {kind: 'Queued', place: 3, expectedAt: t0 + hours}};
+const waitsInLine: Input = {tls: 'PerProject', grant: {kind: 'Queued', since: t0, place: 3, expectedAt: t0 + hours}};
 const wishLines = (d: ProjectDecision) =>
   d.orderRequests.map((w) => `${w.certificate.split('/')[0]} ${w.hostname} ${w.state}`);
 const names = (input: Input) => {

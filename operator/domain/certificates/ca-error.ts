@@ -1,0 +1,45 @@
+/**
+ * Errors with which a certificate authority (CA) refuses an order, as cert-manager reports them in a CertificateRequest. The text that the
+ * CA sends may quote what a customer's server answered, so only the beginning of the message decides.
+ */
+import type {Order} from './budget.ts';
+
+/** Why the CA refused an order, and the time until which it refuses the next one, ms since the epoch. */
+export interface CaError {
+  cause: NonNullable<Order['cause']>;
+  retryAt?: number;
+}
+
+/** cert-manager: pkg/controller/certificaterequests/acme and acmeorders. The name of an Order contains no quotation mark. */
+const refusal = new RegExp(
+  '^Failed to wait for order resource "[^"]*" to become ready: order is in "errored" state: Failed to [A-Za-z ]+: ' +
+    '(?<status>\\d{3}) urn:ietf:params:acme:error:(?<type>\\w+): (?:[A-Za-z ]+ :: )?(?<detail>.*)',
+  's',
+);
+
+/** The limits of Let's Encrypt, by the words of Boulder (ratelimits/limiter.go). Its web front end may put words before ` :: `. */
+const limits: readonly [pattern: RegExp, cause: CaError['cause']][] = [
+  [/^too many new orders \(\d+\) from this account\b/, 'AccountLimit'],
+  [/^too many certificates \(\d+\) already issued for this exact set of identifiers\b/, 'CertificatesLimit'],
+  [/^too many certificates \(\d+\) already issued for "/, 'RegisteredDomainLimit'],
+  [/^too many failed authorizations \(\d+\) for "/, 'AuthorizationsLimit'],
+];
+
+/** The end of those messages. The time has whole seconds. */
+const refusedUntil = /\bretry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC\b/;
+
+/** Boulder (wfe2): the account may not order for this hostname until somebody unpauses it. That concerns no other hostname. */
+const paused = /^Your account is temporarily prevented from requesting certificates for\b/;
+
+/**
+ * Why the CA itself refused an order: one of its limits, or an error of its own. Undefined: the failure is the hostname's, such as a failed
+ * authorization.
+ */
+export function caErrorOf(failure: string): CaError | undefined {
+  const {status, type, detail = ''} = refusal.exec(failure)?.groups ?? {};
+  if (status === undefined || paused.test(detail)) return undefined;
+  if (type !== 'rateLimited' && type !== 'serverInternal' && type !== 'badNonce' && status !== '429') return undefined;
+  const cause = limits.find(([pattern]) => pattern.test(detail))?.[1] ?? 'Authority';
+  const [, day, time] = refusedUntil.exec(detail) ?? [];
+  return {cause, ...(day !== undefined && {retryAt: Date.parse(`${day}T${time}Z`) + 1000})};
+}
