@@ -7,6 +7,8 @@ import {parse} from 'yaml';
 import {z} from 'zod';
 import {cdnsWith} from './domain/verification/cdns.ts';
 import {api} from './api-settings.ts';
+import {budgets, issuerRef, issuers, issuersOf} from './issuer-settings.ts';
+import {memoryMs} from './domain/certificates/budget.ts';
 import type {Edge, VerificationRules} from './domain/verification/method.ts';
 import type {Policy} from './domain/world.ts';
 import {
@@ -16,7 +18,6 @@ import {
   endpointOrService,
   hostname,
   hostnameOrNone,
-  limits,
   span,
   workers,
 } from './setting-values.ts';
@@ -68,11 +69,8 @@ const schema = z
         path: ['probe'],
         message: 'must name addresses, because edge.addresses contains a network',
       }),
-    issuerRef: z.strictObject({
-      name: z.string().min(1),
-      kind: z.enum(['ClusterIssuer', 'Issuer']).default('ClusterIssuer'),
-      group: z.string().default('cert-manager.io'),
-    }),
+    issuerRef: issuerRef.optional(),
+    issuers,
     ingressClassName: z.string().min(1),
     // Shared: the operator creates one Ingress for plain HTTP of all hostnames. `probe`: endpoints that show whether that Ingress serves.
     plainHttp: z
@@ -110,17 +108,9 @@ const schema = z
     propagationTime: span('48h'),
     verificationExpiresAfter: span('7d'),
     issuanceStalledAfter: span('30m'),
-    // Let's Encrypt's published limits (letsencrypt.org/docs/rate-limits), those of a hostname tighter.
-    budgets: z
-      .strictObject({
-        account: limits({limit: 300, per: '3h'}),
-        registeredDomain: limits({limit: 50, per: '7d'}),
-        certificates: limits({limit: 5, per: '7d'}),
-        authorizations: limits({limit: 5, per: '1h'}),
-        failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
-        countRenewals: z.boolean().default(false),
-      })
-      .prefault({}),
+    budgets,
+    // An issuer that did not answer is used again when it has answered for this time.
+    issuerRecoveryTime: span('1h'),
     graceTime: span('7d'),
     quarantineTime: span('30d'),
     // Of a tenant. Its other new hostnames are refused until hostnames that wait are verified or removed.
@@ -160,6 +150,14 @@ const schema = z
         format: z.enum(['json', 'text']).default('json'),
       })
       .prefault({}),
+  })
+  .refine((s) => (s.issuerRef === undefined) === s.issuers.length > 0, {
+    path: ['issuerRef'],
+    message: 'or issuers must be set, and not both: issuerRef is the short form of a single issuer',
+  })
+  .refine((s) => s.issuers.length === 0 || s.caaIdentities.length === 0, {
+    path: ['caaIdentities'],
+    message: 'is for issuerRef: with issuers, set issuers[].caaIdentities',
   })
   .refine((s) => s.apexOwnership !== 'AddressOnly' || s.singleTenant, {
     path: ['apexOwnership'],
@@ -257,22 +255,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-const toLimits = (written: readonly {limit: number; per: number}[]) =>
-  written.map(({limit, per}) => ({limit, perMs: per}));
-
 /** The settings as far as decisions need them. */
 export function toPolicy(s: Settings, namespace: string): Policy {
   return {
     installation: s.platform.installation ?? s.platform.zone,
     zone: s.platform.zone,
     tls: s.platform.tls,
-    issuerRef: s.issuerRef,
+    issuers: issuersOf(s),
     ingressClassName: s.ingressClassName,
     // controllers/state/edge-addresses.ts adds addresses that are known by other means later.
     edgeAddresses: s.edge.addresses,
     ...(s.edge.hostname !== '' && {edgeHostname: s.edge.hostname}),
     redirector: {namespace, ...s.redirector},
-    caaIdentities: s.caaIdentities,
     // A hostname of the platform's own, like the zone.
     deniedNames: s.api.host === '' ? s.deniedNames : [...s.deniedNames, s.api.host],
     waitSchedule: s.dns.waitSchedule.map((step) => ({everyMs: step.every, forMs: step.for})),
@@ -283,14 +277,7 @@ export function toPolicy(s: Settings, namespace: string): Policy {
     propagationTimeMs: s.propagationTime,
     verificationExpiresAfterMs: s.verificationExpiresAfter,
     issuanceStalledAfterMs: s.issuanceStalledAfter,
-    budgets: {
-      account: toLimits(s.budgets.account),
-      registeredDomain: toLimits(s.budgets.registeredDomain),
-      certificates: toLimits(s.budgets.certificates),
-      authorizations: toLimits(s.budgets.authorizations),
-      failures: toLimits(s.budgets.failures),
-      countRenewals: s.budgets.countRenewals,
-    },
+    orderMemoryMs: Math.max(...issuersOf(s).map((i) => memoryMs(i.budgets))),
     graceTimeMs: s.graceTime,
     quarantineTimeMs: s.quarantineTime,
     addressOnly: s.apexOwnership === 'AddressOnly',

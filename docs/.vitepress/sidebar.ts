@@ -41,6 +41,7 @@ export const sections: readonly Section[] = [
       ['docs/how-to/clouds/aks.md', 'Azure AKS'],
       ['docs/how-to/clouds/bare-metal.md', 'Bare metal'],
       ['docs/how-to/letsencrypt.md', "Use Let's Encrypt in production"],
+      ['docs/how-to/several-cas.md', 'Use several certificate authorities'],
       ['docs/how-to/policy.md', 'Roll out the admission policy'],
     ],
   },

@@ -54,12 +54,38 @@ export async function caaIdentities(server: string, options: DirectoryOptions = 
   ].toSorted();
 }
 
+/** The server answered, with another status than 200. */
+class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly status: number;
+
+  constructor(url: URL, status: number) {
+    super(`${url.href}: answered ${status}`);
+    this.status = status;
+  }
+}
+
+/**
+ * Whether an ACME server works, as far as its directory shows. Only server errors, and no answer in time, show that it does not: a refusal
+ * is an answer.
+ */
+export async function answers(server: string, options: DirectoryOptions = {}): Promise<boolean> {
+  try {
+    await readDirectory(server, options);
+    return true;
+  } catch (error) {
+    if (error instanceof RefusedError) return error.status < 500;
+    // It answered with something else than a directory.
+    return error instanceof SyntaxError;
+  }
+}
+
 async function get(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<string> {
   const headers = {accept: 'application/json', 'user-agent': 'doorplate'};
   const {statusCode, body} = await request(url, {dispatcher, signal, headers});
   // The connection goes with the request, and says so to whoever does not read on.
   body.on('error', () => {});
-  if (statusCode !== 200) throw new Error(`${url.href}: answered ${statusCode}`);
+  if (statusCode !== 200) throw new RefusedError(url, statusCode);
   const chunks: Buffer[] = [];
   let length = 0;
   try {

@@ -5,7 +5,6 @@
 import {type CustomDomainStatus, requestAnnotations} from '../api/custom-domain.ts';
 import type {CustomDomain} from '../api/foreign.ts';
 import {shorterStatuses} from '../domain/status/status-size.ts';
-import type {Hostname} from '../domain/hostnames/hostname.ts';
 import {decide, removing} from '../domain/lifecycle.ts';
 import type {Tenant} from '../domain/tenant.ts';
 import {tenantKey} from '../domain/tenant.ts';
@@ -44,7 +43,7 @@ import {finalizer, longestRequest} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
 import {type EdgeSources, cachedHostnames} from './state/rendering.ts';
 import {forget, type Observations, schedule} from './probes/observations.ts';
-import type {OrderQueue} from './orders/order-queue.ts';
+import type {OrderQueues} from './orders/order-queues.ts';
 import {
   holderOf,
   nameOf,
@@ -57,6 +56,7 @@ import {customDomains} from '../resources/resources.ts';
 import {carryOut} from './stages.ts';
 import {eventOfDomain, statusTooLarge} from './status-events.ts';
 import {type Pace, StatusPace} from './status-pace.ts';
+import type {KnownCas} from './issuers.ts';
 import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
 
@@ -64,13 +64,13 @@ export interface CustomDomainDeps extends Observations, Pick<Caches, 'domains' |
   client: Client;
   policy: Policy;
   plainHttp: EdgeSources['plainHttp'];
-  issuer: {readonly identities: readonly Hostname[]};
+  cas: KnownCas;
   edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
   edgeHealth: Pick<EdgeHealth, 'state'>;
   tenants: Tenants;
   claims: Claims;
   ownedObjects: OwnedObjects;
-  orders: OrderQueue;
+  orders: OrderQueues;
   firsts: FirstDomains;
   checks: CheckTimes;
   waiting: VerificationSlots;
@@ -92,7 +92,7 @@ const others =
 /** The changes that wake CustomDomains. */
 export const wakeDomains = (
   c: Caches,
-  {tenants, issuer, looks, orders, firsts, waiting, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
+  {tenants, cas, looks, orders, firsts, waiting, plainHttp, edgeAddresses, edgeHealth}: DomainSources,
 ): Wake[] => [
   onItself(c.domains),
   on(c.domains, whenSpecChanges(others(by(c.domains, 'hostname', servedHostnamesOf)))),
@@ -106,7 +106,7 @@ export const wakeDomains = (
   on(c.requests, by(c.domains, 'uid', ownerOf)),
   on(c.ingressClasses, all(c.domains)),
   on(plainHttp, by(c.domains, 'uid', asIs)),
-  on(issuer, all(c.domains)),
+  on(cas, all(c.domains)),
   on(edgeAddresses, all(c.domains)),
   on(edgeHealth, all(c.domains)),
   on(looks.dns, asIs),
@@ -118,7 +118,7 @@ export const wakeDomains = (
 /** Sources besides objects that wake CustomDomains. Each reports a namespace, a key, a Project's key, a UID or nothing. */
 interface DomainSources {
   tenants: ChangeSource<[string]>;
-  issuer: ChangeSource<[]>;
+  cas: ChangeSource<[]>;
   edgeAddresses: ChangeSource<[]>;
   edgeHealth: ChangeSource<[]>;
   looks: Record<keyof Observations, ChangeSource<[string]>>;

@@ -31,7 +31,10 @@ import type {EdgeHealth} from './probes/edge-health.ts';
 import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
-import type {OrderQueue} from './orders/order-queue.ts';
+import type {OrderQueues} from './orders/order-queues.ts';
+import {mergeOrders} from '../domain/certificates/budget.ts';
+import type {Verdict} from '../domain/verification/method.ts';
+import {issuerFor, issuersNow, type KnownCas} from './issuers.ts';
 import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
 import {hostnamesOf, projectKey, uidOf} from '../resources/relations.ts';
@@ -39,8 +42,8 @@ import {hostnamesOf, projectKey, uidOf} from '../resources/relations.ts';
 /** Where it is known. */
 export interface GatherSources extends EdgeSources {
   policy: Policy;
-  /** The CA's names in CAA records, as far as they are known by now. */
-  issuer: {readonly identities: readonly Hostname[]};
+  /** What is known of the issuers' CAs by now. */
+  cas: KnownCas;
   /** The edge, as far as it is known by now. */
   edgeAddresses: Pick<EdgeAddresses, 'edge' | 'endpoints'>;
   domains: Pick<Cache<CustomDomain, CustomDomain>, 'by'>;
@@ -54,7 +57,7 @@ export interface GatherSources extends EdgeSources {
   edge: Pick<Observations['edge'], 'recent'>;
   edgeHealth: Pick<EdgeHealth, 'state'>;
   issuance: Pick<Observations['issuance'], 'latest'>;
-  orders: Pick<OrderQueue, 'orders' | 'grant'>;
+  orders: Pick<OrderQueues, 'orders' | 'grant' | 'expectedAt'>;
   checks: Pick<CheckTimes, 'of'>;
   /** Undefined: no limit on waiting hostnames. */
   waiting?: Pick<VerificationSlots, 'of'>;
@@ -73,7 +76,7 @@ export interface Moment {
 }
 
 export function gather(sources: GatherSources, {now, domain, tenant, request, writes}: Moment): World {
-  const {policy, issuer, edgeAddresses, edgeHealth, firsts, projects, claims, waiting, startedAt} = sources;
+  const {policy, cas, edgeAddresses, edgeHealth, firsts, projects, claims, waiting, startedAt} = sources;
   const project = projects.get(projectKey(domain));
   const known = {
     now,
@@ -82,7 +85,7 @@ export function gather(sources: GatherSources, {now, domain, tenant, request, wr
     // A CustomDomain that is not cached yet is the only one, or comes after the cached ones.
     first: firsts.of(projectKey(domain)) ?? domain,
     tenant,
-    policy: {...policy, ...edgeAddresses.edge, caaIdentities: issuer.identities},
+    policy: {...policy, ...edgeAddresses.edge, issuers: issuersNow(policy, cas)},
     waiting: waiting?.of(keyOf(domain), tenant),
     startedAt: startedAt(),
     ...(edgeHealth.state && {edge: edgeHealth.state}),
@@ -134,7 +137,20 @@ function factsOf(
   const certificate = certificates[useOf(role)];
   const formerCertificate = certificates[otherUse(useOf(role))];
   const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
-  const grant = orders.grant(`${home(useOf(role))}/${nameOf(useOf(role))}`);
+  const place = `${home(useOf(role))}/${nameOf(useOf(role))}`;
+  const {caaOf} = checked?.result.kind === 'Unknown' ? {} : (checked?.result ?? {});
+  const made = orders.orders(hostname);
+  const issuer = issuerFor(policy, sources, {
+    now,
+    hostname,
+    tenant: tenantKey(tenant),
+    certificate: place,
+    existing: certificate,
+    orders: mergeOrders(claims.of(hostname)?.status?.orders ?? [], made, policy.orderMemoryMs, now),
+    caaOf,
+  });
+  const issuerName = (issuer ?? policy.issuers[0]).issuerRef.name;
+  const grant = orders.grant(place, issuerName);
   const [writeError] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => writeErrors.get(object) ?? []);
   const standing = (use: Use): HostFacts['standing'] => {
     const since = ownedObjects.since(domain, `${home(use)}/${name}`);
@@ -145,14 +161,15 @@ function factsOf(
   };
   const rival = rivalOf(sources, known, hostname);
   return {
-    ...(checked && {verdict: checked.result, checkedAt: checked.at}),
+    ...(checked && {verdict: judgedFor(checked.result, issuerName), checkedAt: checked.at}),
     ...(earlier && {earlier}),
     ...edgeFacts(edgeAddresses.endpoints, edge.recent(key, edgeKey(hostname))),
     certificate,
     ...(formerCertificate && {formerCertificate}),
     ...(certificateNames && {certificateNames}),
     ...(privateKeys && {privateKeys}),
-    orders: orders.orders(hostname),
+    orders: made,
+    ...(issuer && {issuer}),
     ...(grant && {grant}),
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
     standing: {...standing('serves'), ...standing('redirects')},
@@ -163,6 +180,14 @@ function factsOf(
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }
+
+/** A verdict with what the CAA records say about the CA of one issuer. */
+const judgedFor = (verdict: Verdict, issuer: string): Verdict => {
+  if (verdict.kind === 'Unknown' || !verdict.caaOf) return verdict;
+  const {caa: _, ...rest} = verdict;
+  const caa = verdict.caaOf[issuer];
+  return caa ? {...rest, caa} : rest;
+};
 
 /** The tenant's other CustomDomains that name a hostname, or serve it as their former primary. */
 const siblingsOf = (

@@ -22,7 +22,7 @@ import type {OwnedObjects} from './writers/owned-objects.ts';
 import type {Writes} from './writers/writes.ts';
 import type {Caches} from './state/caches.ts';
 import type {Claims} from './writers/claims.ts';
-import type {OrderQueue} from './orders/order-queue.ts';
+import type {OrderQueues} from './orders/order-queues.ts';
 import {
   holderOf,
   namespacedNameOf,
@@ -49,6 +49,9 @@ import {
   type Stage,
   writeClaims,
 } from './stages.ts';
+import {mergeOrders} from '../domain/certificates/budget.ts';
+import {tenantKey} from '../domain/tenant.ts';
+import {issuerFor, issuersNow, type KnownCas} from './issuers.ts';
 import {eventOfProject} from './status-events.ts';
 
 export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'slices' | 'domains' | 'ingressClasses'> {
@@ -59,7 +62,8 @@ export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'sli
   places: ProjectSlots;
   claims: Claims;
   ownedObjects: OwnedObjects;
-  orders: OrderQueue;
+  orders: OrderQueues;
+  cas: KnownCas;
   events: EventRecorder;
   now?: () => number;
 }
@@ -72,10 +76,12 @@ export const wakeProjects = (
     plainHttp,
     orders,
     places,
+    cas,
   }: {
     tenants: ChangeSource<[string]>;
     plainHttp: ChangeSource<[string]>;
     orders: ChangeSource<[string]>;
+    cas: ChangeSource<[]>;
     places: Pick<ProjectSlots, 'movedBy' | 'movedByNamespace'>;
   },
 ): Wake[] => [
@@ -92,6 +98,7 @@ export const wakeProjects = (
   on(c.slices, by(c.projects, 'service', serviceOfSlice)),
   on(c.ingressClasses, all(c.projects)),
   on(plainHttp, by(c.projects, 'uid', asIs)),
+  on(cas, all(c.projects)),
   on(orders, (owner) => [projectIsQueued(owner) ?? []].flat()),
 ];
 
@@ -188,11 +195,12 @@ function gatherProject(
   deps: ProjectDeps,
   {now, project, tenant, writes}: {now: number; project: Project; tenant: Tenant; writes: Writes},
 ): ProjectWorld {
-  const {policy, services, slices, domains, claims, orders, places} = deps;
+  const {services, slices, domains, claims, orders, places, cas} = deps;
+  const policy = {...deps.policy, issuers: issuersNow(deps.policy, cas)};
   const serviceKey = `${project.metadata.namespace}/${project.spec.serviceRef.name}`;
   const {host, claim} = defaultHostOf(project, tenant, policy, claims.of);
   const holder = isHeldBy(claim, project) ? tenant : undefined;
-  const facts = (use: Use) => factsOf(deps, project, {host, use, tenant: holder, now});
+  const facts = (use: Use) => factsOf(deps, project, {host, use, tenant: holder, now, policy});
   return {
     now,
     project,
@@ -214,16 +222,25 @@ function gatherProject(
 function factsOf(
   deps: ProjectDeps,
   project: Project,
-  {host, use, tenant, now}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number},
+  {host, use, tenant, now, policy}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number; policy: Policy},
 ): ProjectWorld['facts'][Use] {
-  const {policy, ownedObjects, orders} = deps;
+  const {ownedObjects, orders, claims} = deps;
   const {namespace: home = '', uid = ''} = project.metadata;
   const name = objectNameOf(uid, host);
   const namespace = homeOf(use, home, policy.redirector);
   const since = ownedObjects.since(project, `${namespace}/${name}`);
   const certificate = ownedObjects.certificate({owner: project, hostname: host, namespace, tenant, now});
   const certificateName = certificate?.name ?? name;
-  const grant = orders.grant(`${namespace}/${certificateName}`);
+  const place = `${namespace}/${certificateName}`;
+  const issuer = issuerFor(policy, deps, {
+    now,
+    hostname: host,
+    tenant: tenant ? tenantKey(tenant) : '',
+    certificate: place,
+    existing: certificate,
+    orders: mergeOrders(claims.of(host)?.status?.orders ?? [], orders.orders(host), policy.orderMemoryMs, now),
+  });
+  const grant = orders.grant(place, (issuer ?? policy.issuers[0]).issuerRef.name);
   const isWhole = () =>
     render(routesOfDefaultHost(project, host, use, policy, certificateName), deps).every((i) =>
       ownedObjects.stands(project, i),
@@ -232,6 +249,7 @@ function factsOf(
     ...(since !== undefined && {standing: {since, isWhole: isWhole()}}),
     ...(certificate && {certificate}),
     ...(certificateName !== name && {certificateName}),
+    ...(issuer && {issuer}),
     ...(grant && {grant}),
   };
 }

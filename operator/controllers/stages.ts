@@ -18,7 +18,7 @@ import {writeErrorOf, Writes} from './writers/writes.ts';
 import type {Claims} from './writers/claims.ts';
 import {finalizer} from '../resources/projections.ts';
 import {leavingFor} from './writers/retention.ts';
-import type {OrderQueue} from './orders/order-queue.ts';
+import type {OrderQueues} from './orders/order-queues.ts';
 import {type EdgeSources, render} from './state/rendering.ts';
 import {confirmTenant} from './state/tenants.ts';
 
@@ -34,7 +34,7 @@ export interface StageDeps extends EdgeSources {
   policy: Policy;
   claims: Pick<Claims, 'of' | 'read' | 'writeAll'>;
   ownedObjects: Pick<OwnedObjects, 'routedBy' | 'removeRoutesOfOthers' | 'applyRoutes' | 'applyCertificates'>;
-  orders: Pick<OrderQueue, 'keep'>;
+  orders: Pick<OrderQueues, 'keep'>;
 }
 
 /** A running reconcile of one object. */

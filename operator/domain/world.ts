@@ -3,6 +3,7 @@
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
 import type {Budgets, OrderGrant, Order} from './certificates/budget.ts';
+import type {IssuerCase} from './certificates/choose-issuer.ts';
 import type {CertificateFacts, PrivateKey} from './certificates/certificate.ts';
 import type {ClaimWrite} from './claims/claim-write.ts';
 import type {Diagnosis} from './certificates/diagnosis.ts';
@@ -16,16 +17,25 @@ import type {RedirectorService, Route, ExistingRoutes, Use} from './routes/route
 import type {Tenant} from './tenant.ts';
 import type {PublishedHosts} from './hostnames/published.ts';
 
+/** One of the platform's issuers. */
+export interface IssuerPolicy {
+  issuerRef: IssuerRef;
+  /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
+  caaIdentities: readonly Hostname[];
+  budgets: Budgets;
+  /** The cases in which it takes the place of those before it. */
+  when: readonly IssuerCase[];
+}
+
 /** The platform's settings that decisions need. All times in milliseconds. */
 export interface Policy extends Edge {
   installation: string;
   zone: Hostname;
   tls: 'Wildcard' | 'PerProject';
-  issuerRef: IssuerRef;
+  /** The preferred one first. */
+  issuers: readonly [IssuerPolicy, ...IssuerPolicy[]];
   ingressClassName: string;
   redirector: RedirectorService;
-  /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
-  caaIdentities: readonly Hostname[];
   deniedNames: readonly Hostname[];
   waitSchedule: readonly {everyMs: number; forMs: number}[];
   recheckIntervalMs: number;
@@ -39,7 +49,8 @@ export interface Policy extends Edge {
   propagationTimeMs: number;
   verificationExpiresAfterMs: number;
   issuanceStalledAfterMs: number;
-  budgets: Budgets;
+  /** The time of which all orders are remembered. */
+  orderMemoryMs: number;
   graceTimeMs: number;
   /** Rule 6: times after the first failed edge probe of a Live hostname at which the fault must be confirmed. */
   edgeConfirmationsMs: readonly number[];
@@ -106,6 +117,8 @@ export interface HostFacts {
   certificateNames?: Partial<Record<Use, string>>;
   /** Kinds of the keys with which its Certificates were taken over. */
   privateKeys?: Partial<Record<Use, PrivateKey>>;
+  /** The issuer for its certificate: {@link chooseIssuer}. Undefined: the preferred one. */
+  issuer?: IssuerPolicy;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** The answer to its order request. */

@@ -18,9 +18,9 @@ export interface LeaderFacts {
   firstEnd: () => number;
   certificatesToMove: () => number;
   claims: () => Iterable<readonly [state: string, count: number]>;
-  ordersWaiting: () => number;
+  ordersWaiting: () => Iterable<{issuer: string; waiting: number}>;
   /** For each limit of the account; `used`: what of it counts now. */
-  budget: () => Iterable<{limit: number; perMs: number; used: number}>;
+  budget: () => Iterable<{issuer: string; limit: number; perMs: number; used: number}>;
   domainsWithoutPlan: () => number;
   plainHttpRivals: () => number;
   preflight: () => Iterable<readonly [question: string, ok: boolean]>;
@@ -46,7 +46,8 @@ function* waiting(standing: LeaderFacts, value: 'count' | 'oldest'): Values {
 }
 
 function* budget(standing: LeaderFacts, value: 'limit' | 'used'): Values {
-  for (const window of standing.budget()) yield [{window_seconds: `${window.perMs / 1000}`}, window[value]];
+  for (const window of standing.budget())
+    yield [{issuer: window.issuer, window_seconds: `${window.perMs / 1000}`}, window[value]];
 }
 
 const definitions: readonly Definition[] = [
@@ -111,18 +112,19 @@ const definitions: readonly Definition[] = [
   {
     name: 'doorplate_orders_waiting',
     help: 'Hostnames in the order queue: their orders wait for budget of the ACME account.',
-    values: (s) => [[{}, s.ordersWaiting()]],
+    labelNames: ['issuer'],
+    values: (s) => [...s.ordersWaiting()].map(({issuer, waiting: count}) => [{issuer}, count] as const),
   },
   {
     name: 'doorplate_order_budget_used',
     help: 'Tokens that orders have taken from the bucket of each limit of budgets.account. The label is the time in which the bucket refills.',
-    labelNames: ['window_seconds'],
+    labelNames: ['issuer', 'window_seconds'],
     values: (s) => budget(s, 'used'),
   },
   {
     name: 'doorplate_order_budget_limit',
     help: 'Size of that bucket: orders of the ACME account that are possible at once.',
-    labelNames: ['window_seconds'],
+    labelNames: ['issuer', 'window_seconds'],
     values: (s) => budget(s, 'limit'),
   },
   {

@@ -1,30 +1,30 @@
 import {readDirectory} from '../acme/directory.ts';
-import {proxyFor} from '../kube/client/proxy.ts';
+import {directoryOf} from '../controllers/state/issuer.ts';
+import {namesOf, ofEachIssuer} from './each-issuer.ts';
 import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 
 /** The CA's directory names it for CAA records. cert-manager reaches it by its own way. */
 export const directory: PreflightQuestion = {
   name: 'acme',
-  asks: ({issuerRef: {name}}) => `Can Doorplate reach the ACME directory of the issuer ${name}?`,
-  ask: async ({settings: {caaIdentities}, readIssuer}, signal) => {
-    // Nobody has to open that way for Doorplate then (templates/network-policy.yaml).
-    if (caaIdentities.length > 0)
-      return {outcome: 'unknown', seen: 'Doorplate does not read it, because caaIdentities names the CA.'};
-    const {server, caBundle} = (await readIssuer(signal))?.spec?.acme ?? {};
-    if (server === undefined) return {outcome: 'unknown', seen: 'The issuer names no ACME server.'};
-    try {
-      const {newOrder} = await readDirectory(server, {
-        signal,
-        proxy: proxyFor(server),
-        ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
-      });
-      // RFC 8555, 7.1.1: every directory has it.
-      if (typeof newOrder !== 'string') throw new Error('the answer is not an ACME directory');
-    } catch (error) {
-      return unread(server, error);
-    }
-    return {outcome: 'ok', seen: `${server} answers`};
-  },
+  asks: (world) => `Can Doorplate reach the ACME directory of ${namesOf(world, 'the issuer', 'the issuers')}?`,
+  ask: (world, signal) =>
+    ofEachIssuer(world, async ({issuerRef, caaIdentities}) => {
+      // With a single issuer, nobody has to open that way for Doorplate then (templates/network-policy.yaml).
+      if (caaIdentities.length > 0 && world.issuers.length === 1)
+        return {outcome: 'unknown', seen: 'Doorplate does not read it, because caaIdentities names the CA.'};
+      const issuer = await world.readIssuer(issuerRef, signal);
+      const found = issuer && directoryOf(issuer);
+      if (!found) return {outcome: 'unknown', seen: 'The issuer names no ACME server.'};
+      const {server} = found;
+      try {
+        const {newOrder} = await readDirectory(server, {...found, signal});
+        // RFC 8555, 7.1.1: every directory has it.
+        if (typeof newOrder !== 'string') throw new Error('the answer is not an ACME directory');
+      } catch (error) {
+        return unread(server, error);
+      }
+      return {outcome: 'ok', seen: `${server} answers`};
+    }),
 };
 
 function unread(server: string, error: unknown): PreflightAnswer {

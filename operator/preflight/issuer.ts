@@ -1,32 +1,40 @@
-import type {AcmeIssuer, AcmeSolver} from '../api/foreign.ts';
+import type {AcmeIssuer, AcmeSolver, IssuerRef} from '../api/foreign.ts';
+import {ofEachIssuer} from './each-issuer.ts';
 import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './question.ts';
 
 /** Without it no certificate is issued: cert-manager waits for the issuer, and the CA asks where the class does not serve. */
 export const issuer: PreflightQuestion = {
   name: 'issuer',
-  asks: ({issuerRef: {kind, name}, ingressClassName}) =>
-    `Is the ${kind} ${name} ready, with a solver of the class ${ingressClassName}?`,
-  ask: async ({settings, hasCertManager, readIssuer}, signal) => {
-    const {issuerRef} = settings;
-    if (issuerRef.group !== 'cert-manager.io')
-      return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not checked.`};
-    if (!(await hasCertManager()))
-      return {
-        outcome: 'failed',
-        seen: 'cert-manager is not installed: the cluster has no kind Certificate.',
-        remedy: 'Install it (docs/how-to/install.md). Until then, no hostname gets a certificate; removals work.',
-      };
-    const found = await readIssuer(signal);
-    const its = `${issuerRef.kind} ${issuerRef.name}`;
-    if (!found)
-      return {
-        outcome: 'failed',
-        seen: `There is no ${its}.`,
-        remedy: 'Create it (docs/how-to/letsencrypt.md), or name another in issuerRef.',
-      };
-    return unready(found, its) ?? solved(found.spec?.acme?.solvers, found, settings);
-  },
+  asks: ({issuers, settings: {ingressClassName}}) =>
+    issuers.length === 1
+      ? `Is the ${issuers[0]!.issuerRef.kind} ${issuers[0]!.issuerRef.name} ready, with a solver of the class ${ingressClassName}?`
+      : `Are the issuers ${issuers.map(({issuerRef}) => issuerRef.name).join(', ')} ready, with solvers of the class ${ingressClassName}?`,
+  ask: (world, signal) => ofEachIssuer(world, ({issuerRef}) => askOf(issuerRef, world, signal)),
 };
+
+async function askOf(
+  issuerRef: IssuerRef,
+  {settings, hasCertManager, readIssuer}: PreflightWorld,
+  signal: AbortSignal,
+): Promise<PreflightAnswer> {
+  if (issuerRef.group !== 'cert-manager.io')
+    return {outcome: 'unknown', seen: `Issuers of ${issuerRef.group} are not checked.`};
+  if (!(await hasCertManager()))
+    return {
+      outcome: 'failed',
+      seen: 'cert-manager is not installed: the cluster has no kind Certificate.',
+      remedy: 'Install it (docs/how-to/install.md). Until then, no hostname gets a certificate; removals work.',
+    };
+  const found = await readIssuer(issuerRef, signal);
+  const its = `${issuerRef.kind} ${issuerRef.name}`;
+  if (!found)
+    return {
+      outcome: 'failed',
+      seen: `There is no ${its}.`,
+      remedy: 'Create it (docs/how-to/letsencrypt.md), or name another in issuerRef.',
+    };
+  return unready(found, its) ?? solved(found.spec?.acme?.solvers, found, settings);
+}
 
 function unready({status}: AcmeIssuer, its: string): PreflightAnswer | undefined {
   const ready = status?.conditions?.find(({type}) => type === 'Ready');

@@ -5,7 +5,12 @@ import type {PreflightAnswer, PreflightQuestion} from './question.ts';
 /** Customers' records are read at the name servers of their zones, by TCP where an answer is long. */
 export const nameServers: PreflightQuestion = {
   name: 'dns',
-  asks: ({platform: {zone}, dns: {mode}}) =>
+  asks: ({
+    settings: {
+      platform: {zone},
+      dns: {mode},
+    },
+  }) =>
     mode === 'RecursiveOnly'
       ? 'Do the resolvers in dns.recursive answer over UDP and TCP?'
       : `Do external name servers, such as those of ${zone}, answer on port 53 over UDP and TCP?`,

@@ -1,5 +1,6 @@
 /** A preflight check, and its result. */
-import type {AcmeIssuer} from '../api/foreign.ts';
+import type {AcmeIssuer, IssuerRef} from '../api/foreign.ts';
+import type {IssuerPolicy} from '../domain/world.ts';
 import type {Settings} from '../config.ts';
 import type {Edge} from '../domain/verification/method.ts';
 import type {DnsServer} from '../dns/wire.ts';
@@ -7,14 +8,16 @@ import type {EdgeAddress} from '../edge/probe.ts';
 
 /** What is asked from; the questions themselves go out on the wire. */
 export interface PreflightWorld {
-  settings: Pick<Settings, 'platform' | 'edge' | 'dns' | 'issuerRef' | 'ingressClassName' | 'caaIdentities'>;
+  settings: Pick<Settings, 'platform' | 'edge' | 'dns' | 'ingressClassName'>;
+  /** The preferred one first. */
+  issuers: readonly IssuerPolicy[];
   /** As it is known now; `endpoints`: where the operator looks. */
   edgeAddresses: {edge: Edge; endpoints: readonly EdgeAddress[]};
   resolvers: readonly DnsServer[];
   /** Whether the cluster has the kinds of cert-manager. */
   hasCertManager: () => Promise<boolean>;
-  /** The issuer that the settings name; undefined: there is none. */
-  readIssuer: (signal: AbortSignal) => Promise<AcmeIssuer | undefined>;
+  /** Undefined: it does not exist. */
+  readIssuer: (issuer: IssuerRef, signal: AbortSignal) => Promise<AcmeIssuer | undefined>;
 }
 
 export interface PreflightAnswer {
@@ -30,7 +33,7 @@ export interface PreflightQuestion {
   /** The label of the metric. */
   name: string;
   /** A sentence with a question mark. */
-  asks: (settings: PreflightWorld['settings']) => string;
+  asks: (world: Pick<PreflightWorld, 'settings' | 'issuers'>) => string;
   /** An exception counts as `unknown`. */
   ask: (world: PreflightWorld, signal: AbortSignal) => Promise<PreflightAnswer>;
 }

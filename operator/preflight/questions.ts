@@ -23,7 +23,7 @@ export const askAll = (world: PreflightWorld, signal: AbortSignal): Promise<Answ
   Promise.all(
     questions.map(async ({name, asks, ask}) => ({
       name,
-      asked: asks(world.settings),
+      asked: asks(world),
       ...(await ask(world, signal).catch(unasked)),
     })),
   );

@@ -10,7 +10,11 @@ export const nobodysName = (zone: string): string => `doorplate-preflight-${rand
 /** Customers' CNAME records lead to names below the zone, and so must these to the edge. */
 export const wildcard: PreflightQuestion = {
   name: 'wildcard',
-  asks: ({platform: {zone}}) => `Does *.${zone} resolve to the edge?`,
+  asks: ({
+    settings: {
+      platform: {zone},
+    },
+  }) => `Does *.${zone} resolve to the edge?`,
   ask: async ({settings: {platform, dns}, edgeAddresses: {edge}, resolvers}, signal) => {
     const [name, record] = [nobodysName(platform.zone), `*.${platform.zone}`];
     let addresses: readonly string[];

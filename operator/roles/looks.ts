@@ -5,7 +5,7 @@ import {check, type CheckOptions} from '../controllers/probes/dns-check.ts';
 import type {CheckTimes} from '../controllers/state/check-times.ts';
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {IssuanceReader} from '../controllers/probes/issuance-reader.ts';
-import type {Issuer} from '../controllers/state/issuer.ts';
+import type {Cas} from '../controllers/state/cas.ts';
 import {EdgeHealth, type EdgeNews} from '../controllers/probes/edge-health.ts';
 import type {DnsQuestion, EdgeQuestion, Observations} from '../controllers/probes/observations.ts';
 import {Observer} from '../controllers/probes/observer.ts';
@@ -31,7 +31,7 @@ type Counters = ReturnType<typeof domainMetrics>;
 
 /** Dependencies and reports of checks. */
 interface CheckDeps {
-  issuer: Issuer;
+  cas: Pick<Cas, 'all'>;
   checks: CheckTimes;
   edgeAddresses: EdgeAddresses;
   /** Reports an address of the edge that has become faulty, or serves again. */
@@ -42,7 +42,7 @@ interface CheckDeps {
 export function makeObservations(
   parts: Pick<RoleParts, 'config' | 'client' | 'log'>,
   counters: Counters,
-  {issuer, checks, edgeAddresses, report}: CheckDeps,
+  {cas, checks, edgeAddresses, report}: CheckDeps,
 ): {looks: Observations; edgeHealth: EdgeHealth} {
   const reader = new IssuanceReader(parts.client);
   const onError = (error: unknown) => {
@@ -58,7 +58,7 @@ export function makeObservations(
   });
   const looks: Observations = {
     dns: new Observer({
-      look: lookAtDns(parts, counters, {issuer, edgeAddresses}),
+      look: lookAtDns(parts, counters, {cas, edgeAddresses}),
       onError,
       onBegin: (tenant, {hostname}, at, isFirst) => checks.note(tenant, hostname, at, isFirst),
       mayBegin: (tenant, {hostname}, now) => {
@@ -99,7 +99,7 @@ const each =
 function lookAtDns(
   {config, log}: Pick<RoleParts, 'config' | 'log'>,
   {dnsChecks, dnsDurations}: Counters,
-  {issuer, edgeAddresses}: Pick<CheckDeps, 'issuer' | 'edgeAddresses'>,
+  {cas, edgeAddresses}: Pick<CheckDeps, 'cas' | 'edgeAddresses'>,
 ): CheckFunction<DnsQuestion, Verdict> {
   const {
     settings: {dns},
@@ -111,15 +111,7 @@ function lookAtDns(
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
     mode: dns.mode,
     // The CA may name itself otherwise one day: read with each check.
-    ca: {
-      get identities() {
-        return issuer.identities;
-      },
-      get accountUri() {
-        return issuer.accountUri;
-      },
-      zone,
-    },
+    cas: () => cas.all().map((ca) => ({...ca, zone})),
   };
   const one = async ({caa, ...question}: DnsQuestion, inquiry: Inquiry) => {
     const since = performance.now();

@@ -1,9 +1,9 @@
 /** The operator's metrics about objects in the cluster. */
 import type {Registry} from 'prom-client';
-import type {IssuerRef} from '../api/foreign.ts';
+import type {Policy} from '../domain/world.ts';
 import type {Caches} from '../controllers/state/caches.ts';
 import {Census, timeHostnames} from '../controllers/state/census.ts';
-import type {OrderQueue} from '../controllers/orders/order-queue.ts';
+import type {OrderQueues} from '../controllers/orders/order-queues.ts';
 import type {PlainHttp} from '../controllers/writers/plain-http.ts';
 import type {EdgeHealth} from '../controllers/probes/edge-health.ts';
 import type {Tenants} from '../controllers/state/tenants.ts';
@@ -15,11 +15,11 @@ import {type LeaderFacts, standingMetrics} from '../observability/standing-metri
 interface MeasureSources {
   caches: Pick<Caches, 'domains' | 'certificates' | 'claims'>;
   tenants: Tenants;
-  orders: OrderQueue;
+  orders: OrderQueues;
   plainHttp: Pick<PlainHttp, 'rivals'>;
   preflight: Pick<Preflight, 'known'>;
   edgeHealth: Pick<EdgeHealth, 'serving'>;
-  issuerRef: IssuerRef;
+  issuers: Policy['issuers'];
   leads: () => boolean;
 }
 
@@ -27,9 +27,12 @@ interface MeasureSources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef, leads}: MeasureSources,
+  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, leads}: MeasureSources,
 ): void {
-  const census = new Census(caches, issuerRef);
+  const census = new Census(
+    caches,
+    issuers.map(({issuerRef}) => issuerRef),
+  );
   timeHostnames(caches.domains, leads, {
     addedToVerified: (seconds) => addedToVerified.observe(seconds),
     verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
@@ -43,7 +46,7 @@ export function measure(
     firstEnd: () => census.firstEnd(),
     certificatesToMove: () => census.toMove(),
     claims: () => census.claims.sizes(),
-    ordersWaiting: () => orders.waiting,
+    ordersWaiting: () => orders.waiting(),
     budget: () => orders.account(),
     plainHttpRivals: () => plainHttp.rivals().length,
     preflight: () => preflight.known(),

@@ -9,11 +9,11 @@ import {ClaimReconciler, Claims, wakeClaims} from '../controllers/writers/claims
 import {CustomDomainReconciler, wakeDomains} from '../controllers/custom-domain.ts';
 import type {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {FirstDomains} from '../controllers/state/first-domains.ts';
-import {Issuer} from '../controllers/state/issuer.ts';
+import {Cas} from '../controllers/state/cas.ts';
 import {intentAnnotation} from '../resources/labels.ts';
 import {removeFinalizers} from '../controllers/writers/remove-finalizers.ts';
 import type {EdgeNews} from '../controllers/probes/edge-health.ts';
-import {OrderQueue} from '../controllers/orders/order-queue.ts';
+import {OrderQueues} from '../controllers/orders/order-queues.ts';
 import {otherIngresses, PlainHttp} from '../controllers/writers/plain-http.ts';
 import {
   type SharedIngressDeps,
@@ -56,30 +56,39 @@ export function operator(parts: RoleParts): Manager {
   const {config, client, log, registry, pace, askCa} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
-  const [issuerRef, configured] = [policy.issuerRef, policy.caaIdentities];
-  const issuer = new Issuer({client, issuerRef, namespace, configured, log, ask: askCa});
+  const {issuerRecoveryTime: recoveryMs} = config.settings;
+  const cas = new Cas({client, issuers: policy.issuers, namespace, recoveryMs, log, askNames: askCa});
   const [counters, tenants] = [domainMetrics(registry), new Tenants(caches, policy.defaultPlan)];
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
-    mergeOrders(status?.orders ?? [], orders.orders(name), policy.budgets, Date.now());
+    mergeOrders(status?.orders ?? [], orders.orders(name), policy.orderMemoryMs, Date.now());
   const writes = writers(client, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
   const report = (news: EdgeNews) => reportPlatform(parts, events, eventOfEdge(news));
-  const {looks, edgeHealth} = makeObservations(parts, counters, {issuer, checks, edgeAddresses, report});
-  const known = [issuer, edgeAddresses];
-  const orders: OrderQueue = orderQueue(policy, (hostname) => writes.claims.of(hostname)?.spec.tenant);
+  const {looks, edgeHealth} = makeObservations(parts, counters, {cas, checks, edgeAddresses, report});
+  const known = [cas, edgeAddresses];
+  const orders: OrderQueues = orderQueues(policy, (hostname) => writes.claims.of(hostname)?.spec.tenant);
   const {others, plainHttp, sharedIngress} = plainHttpOf(parts, caches, {edgeAddresses, events, ...writes});
   const preflight = preflightOf(parts, edgeAddresses, events);
   const all = [...Object.values(caches), others];
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuerRef, leads});
+  measure(registry, counters, {
+    caches,
+    tenants,
+    orders,
+    plainHttp,
+    preflight,
+    edgeHealth,
+    issuers: policy.issuers,
+    leads,
+  });
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
   const state = {firsts, places, waiting, certified: new CertificateTimes(caches.certificates)};
-  const sources = {tenants, issuer, edgeAddresses, edgeHealth, looks, orders, checks, ...state, plainHttp};
+  const sources = {tenants, cas, edgeAddresses, edgeHealth, looks, orders, checks, ...state, plainHttp};
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, events, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);
@@ -113,13 +122,12 @@ export function operator(parts: RoleParts): Manager {
   );
 }
 
-const orderQueue = (
-  {budgets, issuanceStalledAfterMs, issuerRef}: Policy,
+const orderQueues = (
+  {issuers, issuanceStalledAfterMs}: Policy,
   tenantOf: (hostname: string) => DomainClaim['spec']['tenant'] | undefined,
 ) =>
-  new OrderQueue({
-    budgets,
-    issuer: issuerRef.name,
+  new OrderQueues({
+    issuers: issuers.map(({issuerRef: {name}, budgets}) => ({name, budgets})),
     unheardAfterMs: issuanceStalledAfterMs,
     tenantOf: (hostname) => {
       const tenant = tenantOf(hostname);

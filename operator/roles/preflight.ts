@@ -15,10 +15,8 @@ export const worldOf = ({config, client}: Asking, edgeAddresses: PreflightWorld[
   edgeAddresses,
   resolvers: resolversOf(config.settings),
   hasCertManager: () => client.serves(certificates),
-  readIssuer: (signal) => {
-    const {settings, namespace} = config;
-    return readIssuer({client, issuerRef: settings.issuerRef, namespace}, signal);
-  },
+  issuers: config.policy.issuers,
+  readIssuer: (issuerRef, signal) => readIssuer({client, issuerRef, namespace: config.namespace}, signal),
 });
 
 /** Prints what was asked and seen. Resolves with the exit code: 1 when a question failed. */

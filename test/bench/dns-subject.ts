@@ -11,7 +11,7 @@ const options = {
   dns,
   rules: {edgeAddresses: ['127.0.0.1'], addressOnly: false, cdns: []},
   mode: 'Authoritative' as const,
-  ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
+  cas: () => [{issuer: 'acme', identities: ['ca.test'], zone: 'apps.platform.test'}],
 };
 /** As many as the operator has at once. */
 const atOnce = 64;

@@ -133,7 +133,7 @@ export function liveDomain(n: number): Domain {
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
     metadata: {name: `${certificate.metadata.name}-1`, namespace},
-    spec: {issuerRef: policy.issuerRef},
+    spec: {issuerRef: policy.issuers[0].issuerRef},
     status: {
       conditions: [
         {

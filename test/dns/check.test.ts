@@ -13,7 +13,7 @@ import {messageAt} from '../../operator/domain/verification/message.ts';
 import {denies} from '../../operator/domain/verification/method.ts';
 import type {Verdict} from '../../operator/domain/verification/method.ts';
 import type {Question} from '../../operator/domain/verification/records.ts';
-import {later, served, settled, t0, world} from '../support/world.ts';
+import {withIssuer, later, served, settled, t0, world} from '../support/world.ts';
 import {fakeServer, record, reply, soa} from '../unit/dns/fake-servers.ts';
 import type {FakeServer} from '../unit/dns/fake-servers.ts';
 import {type ResolverInput, Servers} from './servers.ts';
@@ -293,7 +293,7 @@ beforeAll(async () => {
     dns: client(resolvers.map(({address}) => address)),
     rules: {edgeAddresses: ['203.0.113.0/28', '2001:db8::/64'], addressOnly: false, cdns: [cdn]},
     mode: 'Authoritative',
-    ca: {identities: ['ca1.example.net'], zone: 'platform.test'},
+    cas: () => [{issuer: 'acme', identities: ['ca1.example.net'], zone: 'platform.test'}],
   };
 }); // The packages may have to be installed first.
 afterAll(async () => {
@@ -960,7 +960,7 @@ describe('CAA before an order, by the resolvers', () => {
     const d = decide(
       world({
         primary: hostname,
-        policy: {caaIdentities: identities},
+        policy: withIssuer({caaIdentities: identities}),
         facts: {[hostname]: {verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}, checkedAt: t0}},
       }),
     );

@@ -84,7 +84,7 @@ beforeAll(async () => {
       cdns: [{name: 'Example CDN', networks: ['198.51.100.128/25'], hosts: ['cdn.example']}],
     },
     mode: 'Authoritative',
-    ca: {identities: [], zone: 'platform.test'},
+    cas: () => [],
   };
 }); // The packages may have to be installed first.
 afterAll(() => servers?.stop());

@@ -3,6 +3,7 @@ import type {HealthRow} from '../../operator/domain/status/health.ts';
 import {timestamp} from '../../operator/domain/times.ts';
 import type {HostFacts} from '../../operator/domain/world.ts';
 import {
+  withIssuer,
   domain,
   edgeAt,
   free,
@@ -40,7 +41,12 @@ const live = settled(world({facts: {[docs]: served()}}));
 const [waiting, , waitedLong, expired] = longWait() as [Situation, Situation, Situation, Situation];
 const issuing = decidedDomain(world({facts: {[docs]: proven()}}));
 
-const caa = {kind: 'Blocked', by: 'Customer', message: 'CAA of example.com allows another authority only.'} as const;
+const caa = {
+  kind: 'Blocked',
+  by: 'Customer',
+  miss: 'Issuer',
+  message: 'CAA of example.com allows another authority only.',
+} as const;
 const blocked: HostFacts = {...proven(), verdict: {kind: 'Proven', by: 'CNAME', apex: false, caa}};
 
 export interface Row extends Pick<HealthRow, 'kstatus' | 'argoCD' | 'flux'> {
@@ -114,7 +120,7 @@ const rows: [string, Situation, Verdicts][] = [
   ],
   [
     'CustomDomain, CAABlocksIssuer',
-    decidedDomain(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})),
+    decidedDomain(world({policy: withIssuer({caaIdentities: ['ca.example']}), facts: {[docs]: blocked}})),
     failed,
   ],
   ['CustomDomain, served on after a downgrade', decidedDomain(later(live, {tenant: tenantOn(free)})), ending],

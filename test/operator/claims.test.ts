@@ -69,7 +69,7 @@ describe('A tenant that makes Projects and deletes them', () => {
 });
 
 describe('A tenant that adds hostnames that it has proven, and removes them', () => {
-  withOperator({budgets: {account: [{limit: 1, per: '1h'}]}});
+  withOperator({budgets: {account: [{limit: 1, per: '1h'}], registeredDomain: [{limit: 1000, per: '7d'}]}});
 
   test('leaves a claim behind for those that had a Certificate, and for no other', async () => {
     const customer = await Customer.deployed(platform);

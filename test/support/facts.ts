@@ -90,8 +90,8 @@ const caa: fc.Arbitrary<CaaVerdict | undefined> = mostly<CaaVerdict | undefined>
   [{kind: 'Allowed'}],
   [
     undefined,
-    {kind: 'Blocked', by: 'Customer', message: 'CAA blocks it.'},
-    {kind: 'Blocked', by: 'Platform', message: "The platform's CAA blocks it."},
+    {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: 'CAA blocks it.'},
+    {kind: 'Blocked', by: 'Platform', miss: 'Issuer', message: "The platform's CAA blocks it."},
     {kind: 'Unknown', message: 'CAA could not be read.'},
     {kind: 'Unknown', message: 'CAA could not be read.'},
   ],
@@ -187,14 +187,14 @@ const times = (notAfter: number, renewalTime: number) => ({
 
 const beforeOurs = {name: 'before', kind: 'ClusterIssuer'};
 /** Without kind and group: cert-manager takes it for an Issuer of its own group. */
-const bare = {name: policy.issuerRef.name};
-const ofAnotherGroup = {...policy.issuerRef, group: 'issuers.example'};
+const bare = {name: policy.issuers[0].issuerRef.name};
+const ofAnotherGroup = {...policy.issuers[0].issuerRef, group: 'issuers.example'};
 /** By whom it is to be issued, and whom cert-manager has asked. */
 const issuers = {
   Unsaid: {},
-  Ours: {issuerRef: policy.issuerRef, askedOf: policy.issuerRef},
+  Ours: {issuerRef: policy.issuers[0].issuerRef, askedOf: policy.issuers[0].issuerRef},
   Before: {issuerRef: beforeOurs, askedOf: beforeOurs},
-  Moved: {issuerRef: policy.issuerRef, askedOf: beforeOurs},
+  Moved: {issuerRef: policy.issuers[0].issuerRef, askedOf: beforeOurs},
   Bare: {issuerRef: bare, askedOf: bare},
   OfAnotherGroup: {issuerRef: ofAnotherGroup, askedOf: ofAnotherGroup},
 };

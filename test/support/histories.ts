@@ -29,6 +29,7 @@ import {
   step,
 } from './happenings.ts';
 import {
+  withIssuer,
   claimsBy,
   days,
   domain,
@@ -315,7 +316,7 @@ export function live({names, setup: chosen, steps}: History): Moment[] {
     primary,
     redirects: sources.length > 0 ? sources.map((from) => ({from})) : undefined,
     policy: {
-      caaIdentities: chosen.readsCaa ? ['ca.example'] : [],
+      ...withIssuer({caaIdentities: chosen.readsCaa ? ['ca.example'] : []}),
       edgeAddresses: chosen.edgeAddresses,
       issuanceStalledAfterMs: chosen.issuanceStalledAfterMs,
     },

@@ -493,7 +493,7 @@ export class Town {
       key.startsWith(`${t.own} `) ? [{result: served().verdict!, at: this.now}] : (t.memory.get(key) ?? []);
     return {
       policy,
-      issuer: {identities: policy.caaIdentities},
+      cas: {identities: () => policy.issuers[0].caaIdentities, unavailableSince: () => undefined},
       edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: [edgeAt('192.0.2.1', {}).edge]},
       startedAt: () => t0,
       domains: {
@@ -516,7 +516,7 @@ export class Town {
       edge: {recent: () => [{result: [edgeAt('192.0.2.1', {leafSha256: leaf})], at: this.now}]},
       edgeHealth: {state: undefined},
       issuance: {latest: () => undefined},
-      orders: {orders: () => [], grant: () => ({kind: 'Granted'})},
+      orders: {orders: () => [], grant: () => ({kind: 'Granted'}), expectedAt: () => 0},
       checks: {of: () => undefined},
     };
   }

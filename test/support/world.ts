@@ -15,7 +15,7 @@ import type {Tenant} from '../../operator/domain/tenant.ts';
 import {tenantOf} from '../../operator/domain/tenant.ts';
 import {nextRecheck} from '../../operator/domain/schedule.ts';
 import {timestamp} from '../../operator/domain/times.ts';
-import type {Decision, EdgeFinding, HostFacts, Policy, World} from '../../operator/domain/world.ts';
+import type {Decision, EdgeFinding, HostFacts, IssuerPolicy, Policy, World} from '../../operator/domain/world.ts';
 import type {CustomDomainStatus, HostStatus} from '../../operator/api/custom-domain.ts';
 import type {RedirectStatus} from '../../operator/api/custom-domain-spec.ts';
 import type {Certificate, CustomDomain, DomainClaim, Plan, Project} from '../../operator/api/foreign.ts';
@@ -33,11 +33,27 @@ export const policy: Policy = {
   installation: 'apps.platform.test',
   zone: 'apps.platform.test',
   tls: 'Wildcard',
-  issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+  issuers: [
+    {
+      issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      caaIdentities: [],
+      when: [],
+      budgets: {
+        account: [{limit: 300, perMs: 3 * hours}],
+        registeredDomain: [{limit: 50, perMs: 7 * days}],
+        certificates: [{limit: 5, perMs: 7 * days}],
+        authorizations: [{limit: 5, perMs: hours}],
+        countRenewals: false,
+        failures: [
+          {limit: 2, perMs: hours},
+          {limit: 3, perMs: days},
+        ],
+      },
+    },
+  ],
   ingressClassName: 'traefik',
   edgeAddresses: ['192.0.2.1'],
   redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
-  caaIdentities: [],
   deniedNames: ['denied.example'],
   waitSchedule: [
     {everyMs: 15 * seconds, forMs: 5 * minutes},
@@ -54,20 +70,15 @@ export const policy: Policy = {
   propagationTimeMs: 48 * hours,
   verificationExpiresAfterMs: 7 * days,
   issuanceStalledAfterMs: 30 * minutes,
-  budgets: {
-    account: [{limit: 300, perMs: 3 * hours}],
-    registeredDomain: [{limit: 50, perMs: 7 * days}],
-    certificates: [{limit: 5, perMs: 7 * days}],
-    authorizations: [{limit: 5, perMs: hours}],
-    countRenewals: false,
-    failures: [
-      {limit: 2, perMs: hours},
-      {limit: 3, perMs: days},
-    ],
-  },
+  orderMemoryMs: 14 * days,
   graceTimeMs: 7 * days,
   defaultPlan: 'free',
 };
+
+/** A policy with one issuer, which differs from the usual one by this. */
+export const withIssuer = (change: Partial<IssuerPolicy>): Pick<Policy, 'issuers'> => ({
+  issuers: [{...policy.issuers[0], ...change}],
+});
 
 /** A plan of so many hostnames a project; 0: no custom domains. */
 export const plan = (name: string, maxHostnamesPerProject: number): Plan => ({

@@ -43,6 +43,18 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
+const letsEncrypt = {
+  account: [{limit: 300, perMs: 3 * hour}],
+  registeredDomain: [{limit: 50, perMs: 7 * day}],
+  certificates: [{limit: 5, perMs: 7 * day}],
+  authorizations: [{limit: 5, perMs: hour}],
+  failures: [
+    {limit: 2, perMs: hour},
+    {limit: 3, perMs: day},
+  ],
+  countRenewals: false,
+};
+
 describe('A good configuration', () => {
   test('needs four values, and has the defaults of the design for the others', () => {
     expect(settings()).toEqual({
@@ -56,6 +68,8 @@ describe('A good configuration', () => {
         faultConfirmations: [minute, 5 * minute, 15 * minute],
       },
       issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      issuers: [],
+      issuerRecoveryTime: hour,
       ingressClassName: 'traefik',
       plainHttp: {shared: 'auto', probe: []},
       dns: {
@@ -364,11 +378,17 @@ describe('A good configuration', () => {
       installation: 'apps.platform.test',
       zone: 'apps.platform.test',
       tls: 'Wildcard',
-      issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+      issuers: [
+        {
+          issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer', group: 'cert-manager.io'},
+          caaIdentities: [],
+          when: [],
+          budgets: letsEncrypt,
+        },
+      ],
       ingressClassName: 'traefik',
       edgeAddresses: ['192.0.2.1'],
       redirector: {namespace: 'doorplate-system', service: 'doorplate-redirector', port: 80},
-      caaIdentities: [],
       deniedNames: [],
       waitSchedule: [{everyMs: 2 * second, forMs: 10 * minute}],
       recheckIntervalMs: hour,
@@ -382,19 +402,59 @@ describe('A good configuration', () => {
       issuanceStalledAfterMs: 30 * minute,
       graceTimeMs: 7 * day,
       defaultPlan: 'free',
-      budgets: {
-        account: [{limit: 300, perMs: 3 * hour}],
-        registeredDomain: [{limit: 50, perMs: 7 * day}],
-        certificates: [{limit: 5, perMs: 7 * day}],
-        authorizations: [{limit: 5, perMs: hour}],
-        failures: [
-          {limit: 2, perMs: hour},
-          {limit: 3, perMs: day},
-        ],
-        countRenewals: false,
-      },
+      orderMemoryMs: 14 * day,
     });
     expect(toPolicy(settings({platform: {zone: 'a.example', installation: 'once'}}), 'x').installation).toBe('once');
+  });
+});
+
+const [first, other] = [{issuerRef: {name: 'letsencrypt'}, preset: 'LetsEncrypt'}, {issuerRef: {name: 'second'}}];
+const several = (...issuers: object[]) => toPolicy(settings({issuerRef: undefined, issuers}), 'x');
+
+describe('Several issuers', () => {
+  test('have the limits and the names of their presets, and what is set beside them', () => {
+    const budgets = {account: [{limit: 7, per: '1h'}]};
+    const policy = several(first, {issuerRef: {name: 'google'}, preset: 'GoogleTrustServices', budgets}, other);
+    expect(policy.issuers).toMatchObject([
+      {issuerRef: {name: 'letsencrypt', kind: 'ClusterIssuer'}, caaIdentities: [], budgets: letsEncrypt},
+      {
+        issuerRef: {name: 'google'},
+        caaIdentities: ['pki.goog'],
+        budgets: {account: [{limit: 7, perMs: hour}], countRenewals: true},
+      },
+      {issuerRef: {name: 'second'}, caaIdentities: [], budgets: letsEncrypt},
+    ]);
+    expect(policy.issuers[2]!.when).toEqual(['CAAForbids', 'BudgetSpent', 'Unavailable']);
+  });
+
+  test('have their orders remembered as long as the longest of their limits needs', () => {
+    const budgets = {certificates: [{limit: 5, per: '30d'}]};
+    expect(several(first, {...other, budgets}).orderMemoryMs).toBe(60 * day);
+  });
+
+  test.each<[string, Raw, string]>([
+    ['beside issuerRef', {issuers: [first]}, 'issuerRef: or issuers must be set, and not both'],
+    ['of none', {issuerRef: undefined}, 'issuerRef: or issuers must be set'],
+    ['of one name', {issuerRef: undefined, issuers: [first, first]}, 'issuers: must have issuers of different names'],
+    [
+      'with names of a CA',
+      {issuerRef: undefined, issuers: [first], caaIdentities: ['ca.example']},
+      'caaIdentities: is for issuerRef',
+    ],
+    ['of an unknown preset', {issuerRef: undefined, issuers: [{...first, preset: 'Other'}]}, 'issuers.0.preset: '],
+    ['for no case', {issuerRef: undefined, issuers: [first, {...other, when: []}]}, 'issuers.1.when: '],
+    [
+      'with a budget that is none',
+      {issuerRef: undefined, issuers: [{...first, budgets: {account: [{limit: 0, per: '1h'}]}}]},
+      'issuers.0.budgets.account.0.limit: ',
+    ],
+    [
+      'with an unknown budget',
+      {issuerRef: undefined, issuers: [{...first, budgets: {acount: []}}]},
+      'issuers.0.budgets: ',
+    ],
+  ])('%s are refused', (_, change, message) => {
+    expect(() => settings(change)).toThrow(message);
   });
 });
 

@@ -275,6 +275,9 @@ afterAll(async () => {
   await base?.remove();
 });
 
+/** A time so many minutes ago. */
+const at = (minutes: number) => timestamp(Date.now() - minutes * 60_000);
+
 describe('an installation of the release before', () => {
   test('is upgraded, the kinds first: no order, no changed certificate, no refused status, no failed request', async () => {
     await expectNothingOf(async () => {
@@ -327,7 +330,6 @@ describe('an installation of the release before', () => {
   });
 
   test('remembers the orders of a hostname with their issuer, their tenant and why they failed', async () => {
-    const at = (minutes: number) => timestamp(Date.now() - minutes * 60_000);
     const made = {issuer: 'pebble', tenant: early.namespace};
     const orders: Order[] = [
       {at: at(50), outcome: 'Issued', endedAt: at(49), ...made},

@@ -24,7 +24,13 @@ platform:
   {{- end }}
   tls: {{ .Values.platform.tls }}
 edge: {{ .Values.edge | toJson }}
+{{- if .Values.issuers }}
+issuers: {{ .Values.issuers | toJson }}
+{{- else }}
 issuerRef: {{ .Values.issuerRef | toJson }}
+{{- end }}
+budgets: {{ .Values.budgets | toJson }}
+issuerRecoveryTime: {{ .Values.issuerRecoveryTime }}
 ingressClassName: {{ .Values.ingressClassName | quote }}
 dns: {{ .Values.dns | toJson }}
 propagationTime: {{ .Values.propagationTime }}
@@ -40,10 +46,18 @@ deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ include "doorplate.fullname" . }}-redirector, port: 80}
 {{- end }}
 
+{{/* The issuers, the preferred one first, as cert-manager refers to them: JSON. */}}
+{{- define "doorplate.issuerRefs" -}}
+{{- $refs := list }}
+{{- range .Values.issuers }}
+{{- $refs = append $refs (merge (dict) .issuerRef (dict "kind" "ClusterIssuer" "group" "cert-manager.io")) }}
+{{- end }}
+{{- $refs | default (list .Values.issuerRef) | toJson }}
+{{- end }}
+
 {{- define "doorplate.config" -}}
 {{ include "doorplate.public" . }}
 plainHttp: {{ .Values.plainHttp | toJson }}
-budgets: {{ .Values.budgets | toJson }}
 maxWaitingHostnames: {{ .Values.maxWaitingHostnames | int }}
 api:
   {{- with .Values.api }}

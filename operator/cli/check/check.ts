@@ -1,4 +1,5 @@
 /** What would become of hostnames: gathered, foreseen, told. Nothing is written. */
+import {checksCaa} from '../../domain/certificates/choose-issuer.ts';
 import type {CustomDomain} from '../../api/foreign.ts';
 import {type Settings, toRules} from '../../config.ts';
 import {check as askDns} from '../../controllers/probes/dns-check.ts';
@@ -85,9 +86,9 @@ async function foresee(
     dns: new DnsClient({recursive, allowPrivateAddresses: dns.allowPrivateAddresses}),
     rules: {...toRules(settings), ...known.edge},
     mode: dns.mode,
-    ca: {identities: known.policy.caaIdentities, accountUri: known.accountUri, zone: known.policy.zone},
+    cas: () => known.cas.all().map((ca) => ({...ca, zone: known.policy.zone})),
   };
-  const isCaaKnown = known.policy.caaIdentities.length > 0;
+  const isCaaKnown = checksCaa(known.policy);
   const foresight = new Foresight(known, {ask: (question) => askDns(checking, question, isCaaKnown), now});
   const foreseen: Foreseen[] = [];
   for (const {metadata} of domains) {

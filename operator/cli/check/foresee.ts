@@ -103,7 +103,7 @@ export class Foresight {
     const confirmed = [0, ...policy.takeoverConfirmationsMs].toReversed();
     return {
       policy,
-      issuer: {identities: policy.caaIdentities},
+      cas: known.cas,
       edgeAddresses: {edge, endpoints: []},
       domains: {by},
       // `known` has the CustomDomains of one Namespace alone.
@@ -134,7 +134,7 @@ export class Foresight {
       edge: {recent: () => []},
       edgeHealth: {state: undefined},
       issuance: {latest: () => undefined},
-      orders: {orders: () => [], grant: () => undefined},
+      orders: {orders: () => [], grant: () => undefined, expectedAt: () => 0},
       checks: {of: () => undefined},
       startedAt: () => this.#startedAt,
     };

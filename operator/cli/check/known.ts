@@ -7,7 +7,8 @@ import type {Account, CustomDomain, DomainClaim, EndpointSlice, Project, Service
 import {toPolicy} from '../../config.ts';
 import type {Settings} from '../../config.ts';
 import {EdgeAddresses} from '../../controllers/state/edge-addresses.ts';
-import {Issuer} from '../../controllers/state/issuer.ts';
+import {issuersNow} from '../../controllers/issuers.ts';
+import {Cas} from '../../controllers/state/cas.ts';
 import {hostnamesOf, projectKey} from '../../resources/relations.ts';
 import {
   accounts,
@@ -39,7 +40,7 @@ export interface CheckFacts {
   policy: Policy;
   /** The edge, as far as it can be known here. */
   edge: Edge;
-  accountUri: string | undefined;
+  cas: Pick<Cas, 'all' | 'identities' | 'unavailableSince'>;
   tenant: Tenant;
   /** By key: those of the namespace, and those of others' claims. */
   projects: Map<Key, Project>;
@@ -64,19 +65,20 @@ export async function knownOf(
 ): Promise<CheckFacts> {
   const asker = new Asker(client);
   const {namespace} = subject;
-  const [read, standing, ca, claims, edge] = await Promise.all([
+  const policy = toPolicy(settings, home);
+  const [read, standing, cas, claims, edge] = await Promise.all([
     asker.tenant(namespace, settings.defaultPlan),
     client.list(customDomains, {namespace}),
-    asker.certificateAuthority(settings, home),
+    asker.certificateAuthorities(settings, home, policy),
     asker.claims(subject),
     asker.edge(settings),
   ]);
   const tenant = read.plan === anyPlan ? {...read, plan: publishedPlan(read, standing.items)} : read;
   const domains = overlaid(standing.items, subject.domains, now);
   const known: CheckFacts = {
-    policy: {...toPolicy(settings, home), ...edge, caaIdentities: ca.identities},
+    policy: {...policy, ...edge, issuers: issuersNow(policy, cas)},
+    cas,
     edge,
-    accountUri: ca.accountUri,
     tenant,
     projects: new Map(),
     domains,
@@ -152,20 +154,16 @@ class Asker {
   }
 
   /** The names in CAA records, as the operator has them: those that are set, or else those that the CA's directory tells. */
-  async certificateAuthority(
-    settings: Settings,
-    namespace: string,
-  ): Promise<Pick<Issuer, 'identities' | 'accountUri'>> {
+  async certificateAuthorities(settings: Settings, namespace: string, {issuers}: Policy): Promise<CheckFacts['cas']> {
     const log = pino({level: 'silent'});
-    const {caaIdentities: configured, issuerRef} = settings;
-    const issuer = new Issuer({client: this.#client, issuerRef, namespace, configured, log});
-    issuer.start();
-    await issuer.synced;
-    issuer.stop();
-    if (issuer.identities.length === 0) {
+    const cas = new Cas({client: this.#client, issuers, namespace, recoveryMs: settings.issuerRecoveryTime, log});
+    cas.start();
+    await cas.synced;
+    cas.stop();
+    if (cas.all().every(({identities}) => identities.length === 0)) {
       this.notChecked.push('CAA records, because the names of the certificate authority are not known (caaIdentities)');
     }
-    return issuer;
+    return cas;
   }
 
   /** The edge's addresses as the operator knows them: from the settings, from its hostname, or from the status of its Service. */

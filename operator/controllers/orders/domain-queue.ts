@@ -102,6 +102,14 @@ export class DomainQueue<W extends DomainRequest> {
     return lastOf(taken(request.registered, now), limits, now, () => place);
   }
 
+  /** When a further request may pass if each order is made as soon as there is room, ms since the epoch. */
+  expectedAtEnd(registered: Hostname, now: number): number {
+    const {limits, taken} = this.#options;
+    const lane = this.#lanes.get(registered);
+    const place = lane ? lane.passed + lane.waiting.size + 1 : 1;
+    return lastOf(taken(registered, now), limits, now, () => place);
+  }
+
   #look(registered: Hostname, lane: DomainLane<W>, at: number): void {
     if (lane.lookAt <= at) return;
     lane.lookAt = at;

@@ -112,7 +112,7 @@ export class OrderHistory {
     const orders = [...(this.#made.get(hostname)?.values() ?? [])].map(({order, madeBy}): Order =>
       order.endedAt === undefined && madeBy !== undefined ? {...order, endedAt: timestamp(madeBy)} : order,
     );
-    return mergeOrders(orders, [], this.#options.budgets, now);
+    return mergeOrders(orders, [], memoryMs(this.#options.budgets), now);
   }
 
   isGranted(certificate: string): boolean {
@@ -160,7 +160,7 @@ export class OrderHistory {
     if (granted && Date.parse(order.at) >= granted.at - 1000) this.revoke(certificate);
     const known = this.#made.get(hostname)?.get(order.at);
     const madeBy = known?.madeBy ?? (ordered || order.outcome !== 'Pending' ? this.#latest(order, now) : undefined);
-    const merged = mergeOrders([known?.order ?? []].flat(), [order], this.#options.budgets, now)[0] ?? order;
+    const merged = mergeOrders([known?.order ?? []].flat(), [order], memoryMs(this.#options.budgets), now)[0] ?? order;
     const isNew = madeBy !== known?.madeBy || merged.outcome !== known?.order.outcome;
     if (isNew) this.#put(hostname, {order: known ? merged : this.#described(hostname, merged), madeBy}, now);
     if (isNew) this.#heed(hostname, merged);
@@ -261,7 +261,7 @@ export class OrderHistory {
     this.#pruned = now;
     const {budgets} = this.#options;
     for (const [hostname, orders] of this.#made) {
-      const kept = new Set(mergeOrders(this.orders(hostname, now), [], budgets, now).map(({at}) => at));
+      const kept = new Set(mergeOrders(this.orders(hostname, now), [], memoryMs(budgets), now).map(({at}) => at));
       for (const at of orders.keys()) if (!kept.has(at)) orders.delete(at);
       if (orders.size === 0) this.#made.delete(hostname);
     }

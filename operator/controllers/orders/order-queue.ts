@@ -134,6 +134,26 @@ export class OrderQueue {
     return undefined;
   }
 
+  /**
+   * When an order of a Certificate would be granted if it entered the queue now, or is expected to be granted if it waits, ms since the
+   * epoch. A past time: at once.
+   */
+  expectedAt(tenant: string, request: Pick<OrderRequest, 'certificate' | 'hostname'>): number {
+    const {certificate, hostname} = request;
+    const now = this.#now;
+    if (this.#ledger.isGranted(certificate) || this.#isExempt(request)) return now;
+    const waiting = this.#waiting.get(certificate);
+    if (waiting) return (waiting.answer.expectedAt > now ? waiting.answer : this.#answerFor(waiting)).expectedAt;
+    const {account} = this.#options.budgets;
+    const isBeyond = this.#ledger.shareOf(tenant, now).left === 0;
+    const place = this.#line.size + 1;
+    return Math.max(
+      this.#backOff.until,
+      this.#domains.expectedAtEnd(registrableName(hostname), now),
+      lastOf(this.#ledger.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0)),
+    );
+  }
+
   /** Queues an order request from before a restart at its former position. Call it before the first {@link keep}. */
   enter(owner: string, tenant: string, orderRequest: OrderRequest): void {
     this.#owned.set(owner, (this.#owned.get(owner) ?? new Set()).add(orderRequest.certificate));
@@ -177,7 +197,7 @@ export class OrderQueue {
   }
 
   /** Whether an order waits for nobody: a renewal, while the CA takes orders. */
-  #isExempt({hostname}: OrderRequest): boolean {
+  #isExempt({hostname}: Pick<OrderRequest, 'hostname'>): boolean {
     const [{issuer, budgets}, now] = [this.#options, this.#now];
     return !budgets.countRenewals && this.#backOff.until <= now && this.#ledger.isRenewal(hostname, issuer, now);
   }

@@ -1,4 +1,4 @@
-/** Keeps the {@link OrderQueue} up to date with the objects in the cluster. */
+/** Keeps the {@link OrderQueues} up to date with the objects in the cluster. */
 import type {Certificate, CustomDomain, Project} from '../../api/foreign.ts';
 import type {Order} from '../../domain/certificates/budget.ts';
 import {hasCondition, type IssuedRequest, revisionOf} from '../../domain/certificates/certificate.ts';
@@ -12,12 +12,15 @@ import {timestamp} from '../../domain/times.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import {type HasMeta, keyOf} from '../../kube/objects.ts';
 import type {Caches} from '../state/caches.ts';
-import type {OrderQueue} from './order-queue.ts';
+import type {OrderQueues} from './order-queues.ts';
 import {orderOwner, ownerOf} from '../../resources/relations.ts';
 import type {Tenants} from '../state/tenants.ts';
 
+/** Where the orders are entered. */
+export type OrderBook = Pick<OrderQueues, 'observe' | 'supersede' | 'recall' | 'pass' | 'grant' | 'enter' | 'standing'>;
+
 export interface OrderSources {
-  book: OrderQueue;
+  book: OrderBook;
   caches: Pick<Caches, 'requests' | 'certificates' | 'domains' | 'projects' | 'claims'>;
   tenants: Tenants;
   /** Doorplate's own namespace. */
@@ -125,7 +128,12 @@ export class OrderTracker implements Syncable {
     const since = Date.parse(certificate.metadata.creationTimestamp ?? '');
     if (!tenant) return;
     const name = domain ? keyOf(owner) : orderOwner(keyOf(owner));
-    this.#sources.book.standing(name, tenantKey(tenant), {certificate: key, hostname, since});
+    this.#sources.book.standing(name, tenantKey(tenant), {
+      certificate: key,
+      hostname,
+      issuer: certificate.spec.issuerRef.name,
+      since,
+    });
   }
 
   #enterThoseOf(certificate: Certificate): void {

@@ -34,7 +34,8 @@ export interface CheckOptions {
   dns: Pick<DnsClient, 'askAuthoritative' | 'askRecursive' | 'askNegativeTtl' | 'askCaa'>;
   rules: VerificationRules;
   mode: DnsMode;
-  ca: CertificateAuthority;
+  /** By the names of their issuers, the preferred one first. */
+  cas: () => readonly (CertificateAuthority & {issuer: string})[];
 }
 
 /**
@@ -42,7 +43,7 @@ export interface CheckOptions {
  * queries without an answer by then are reported as timeouts, with the question. Rejects only for a fault of ours.
  */
 export async function check(
-  {dns, rules, mode, ca}: CheckOptions,
+  {dns, rules, mode, cas}: CheckOptions,
   {owned, ...question}: CheckedQuestion,
   caa: boolean,
   inquiry = new Inquiry(),
@@ -79,8 +80,13 @@ export async function check(
     }
   }
   // CAA is checked before the order, so that no order fails at the CA.
-  if (caa && mayBeVerified(verdict))
-    verdict = {...verdict, caa: judgeCaa(hostname, await dns.askCaa(hostname, inquiry), ca)};
+  if (caa && mayBeVerified(verdict)) {
+    const records = await dns.askCaa(hostname, inquiry);
+    // A CA without known names is not checked: it checks CAA itself (RFC 8659, 3).
+    const known = cas().filter(({identities}) => identities.length > 0);
+    const judged = known.map((ca) => [ca.issuer, judgeCaa(hostname, records, ca)] as const);
+    if (judged[0]) verdict = {...verdict, caa: judged[0][1], caaOf: Object.fromEntries(judged)};
+  }
   return owned && mayHaveHttps(verdict) ? followHttps({dns, rules, mode}, question, {verdict, seen}, inquiry) : verdict;
 }
 
@@ -89,7 +95,7 @@ const longestHttpsMs = 2_000;
 
 /** Adds where the hostname's HTTPS records lead browsers. */
 async function followHttps(
-  {dns, rules, mode}: Omit<CheckOptions, 'ca'>,
+  {dns, rules, mode}: Omit<CheckOptions, 'cas'>,
   question: Question,
   {verdict, seen}: {verdict: ProvenBy; seen: Observation},
   {signal}: Inquiry,

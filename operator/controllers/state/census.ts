@@ -48,14 +48,14 @@ export class Census {
   readonly claims = new Tally(claimStates);
   /** Certificates by state; Ready ones with the time from which they count as expiring. */
   readonly #certificates = new Tally(certificateStates);
-  /** Certificates in use by their end, and among them those of a former issuer, which `issuerRef` no longer names. */
+  /** Certificates in use by their end, and among them those of a former issuer, which the settings no longer name. */
   readonly #ends = new Tally(['Used', 'OfFormerIssuer']);
-  readonly #issuerRef: IssuerRef;
+  readonly #issuers: readonly IssuerRef[];
   /** Hostnames that are not done, by actor and reason, with the start of the wait. */
   readonly #waiting = new Tally();
 
-  constructor({domains, certificates, claims}: CensusSources, issuerRef: IssuerRef) {
-    this.#issuerRef = issuerRef;
+  constructor({domains, certificates, claims}: CensusSources, issuers: readonly IssuerRef[]) {
+    this.#issuers = issuers;
     follow(domains, ({status}, by) => {
       for (const host of status?.hosts ?? []) this.#countHost(host, by);
     });
@@ -95,7 +95,7 @@ export class Census {
     return this.#ends.earliest('Used');
   }
 
-  /** How many of the certificates in use still have to move to the issuer that `issuerRef` names. */
+  /** How many of the certificates in use still have to move to the issuer that the settings name. */
   toMove(): number {
     return this.#ends.size('OfFormerIssuer');
   }
@@ -117,7 +117,8 @@ export class Census {
     this.#certificates.change(state, by, expiring > 0 ? expiring : Infinity);
     if (state === 'Resting' || !(end > 0)) return;
     this.#ends.change('Used', by, end);
-    if (!isSameIssuer(certificate.spec.issuerRef, this.#issuerRef)) this.#ends.change('OfFormerIssuer', by, end);
+    if (!this.#issuers.some((issuer) => isSameIssuer(certificate.spec.issuerRef, issuer)))
+      this.#ends.change('OfFormerIssuer', by, end);
   }
 }
 

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {AcmeIssuer, IssuerRef} from '../../api/foreign.ts';
-import {caaIdentities} from '../../acme/directory.ts';
+import {caaIdentities, type DirectoryOptions} from '../../acme/directory.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import type {Client} from '../../kube/client/client.ts';
@@ -34,6 +34,19 @@ export const readIssuer = (
   kind === 'Issuer'
     ? client.get(issuers, `${namespace}/${name}`, {signal})
     : client.get(clusterIssuers, name, {signal});
+
+/** Where the directory of an ACME issuer is, and how it is reached; undefined: it is no ACME issuer. */
+export function directoryOf({
+  spec,
+}: AcmeIssuer): ({server: string} & Pick<DirectoryOptions, 'proxy' | 'caBundle'>) | undefined {
+  const {server, caBundle} = spec?.acme ?? {};
+  if (server === undefined) return undefined;
+  return {
+    server,
+    proxy: proxyFor(server),
+    ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
+  };
+}
 
 /**
  * Knows what CAA records must say: the CA's names, by the setting or by the directory of the ACME server that the issuer names, and
@@ -143,18 +156,11 @@ export class Issuer implements Syncable {
     const {signal} = this.#stop;
     const issuer = await readIssuer(this.#options, signal);
     if (!issuer) throw new Error(`there is no ${issuerRef.kind} ${issuerRef.name}`);
-    const {server, caBundle} = issuer.spec?.acme ?? {};
+    const directory = directoryOf(issuer);
     // Not an ACME issuer: nobody looks at CAA.
-    if (server === undefined) return {identities: configured};
+    if (!directory) return {identities: configured};
     const accountUri = issuer.status?.acme?.uri || undefined;
-    const identities =
-      configured.length > 0
-        ? configured
-        : await ask(server, {
-            signal,
-            proxy: proxyFor(server),
-            ...(caBundle !== undefined && {caBundle: Buffer.from(caBundle, 'base64').toString('latin1')}),
-          });
+    const identities = configured.length > 0 ? configured : await ask(directory.server, {...directory, signal});
     return {identities, ...(accountUri !== undefined && {accountUri})};
   }
 }

@@ -19,7 +19,7 @@ import type {Caches} from '../state/caches.ts';
 import type {CertificateTimes} from '../state/certificate-times.ts';
 import type {OwnedObjects} from './owned-objects.ts';
 import {forAnnotation} from '../../resources/labels.ts';
-import type {OrderQueue} from '../orders/order-queue.ts';
+import type {OrderQueues} from '../orders/order-queues.ts';
 import {isCleanedUp} from '../../resources/projections.ts';
 import {certificateOf, hostnamesOf, namesOf, uidOf} from '../../resources/relations.ts';
 import {cachedHostnames} from '../state/rendering.ts';
@@ -128,7 +128,7 @@ export interface ClaimDeps extends Pick<Caches, 'domains' | 'projects'> {
   claims: Claims;
   ownedObjects: OwnedObjects;
   resting: RetainedCertificates;
-  orders: OrderQueue;
+  orders: Pick<OrderQueues, 'orders'>;
   tenants: Pick<Tenants, 'of'>;
   certified: Pick<CertificateTimes, 'of'>;
   now?: () => number;
@@ -243,7 +243,7 @@ export class ClaimReconciler {
       return drop();
     }
     if (await this.#stands(hostname, holder)) return 'awaitChange';
-    const known = mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.budgets, now);
+    const known = mergeOrders(claim.status?.orders ?? [], orders.orders(hostname), policy.orderMemoryMs, now);
     const certifiedAt = certified.of(hostname);
     const keepMs = keptForMs(claim, policy, {orders: known, retentionEnds, certifiedAt, now});
     if (keepMs === 0) return drop();

@@ -193,10 +193,11 @@ export function toRemember(
 const longestRecord = 32;
 
 /**
- * Merges two lists of a hostname's orders by time. Keeps the newest orders, and drops orders that no budget counts any more. The newest
+ * Merges two lists of a hostname's orders by time. Keeps the newest orders, and drops orders that ended before the last `memory` ms, which
+ * no budget counts ({@link memoryMs}). The newest
  * issued order of each issuer stays as long as it makes the next one a renewal.
  */
-export function mergeOrders(one: readonly Order[], other: readonly Order[], budgets: Budgets, now: number): Order[] {
+export function mergeOrders(one: readonly Order[], other: readonly Order[], memory: number, now: number): Order[] {
   const byTime = new Map<string, Order>();
   for (const order of [...one, ...other]) {
     const known = byTime.get(order.at);
@@ -206,7 +207,6 @@ export function mergeOrders(one: readonly Order[], other: readonly Order[], budg
   }
   const sorted = [...byTime.values()].toSorted((a, b) => (a.at < b.at ? -1 : 1));
   const newestIssued = new Map(sorted.filter((o) => o.outcome === 'Issued').map((o) => [o.issuer, o]));
-  const memory = memoryMs(budgets);
   const isKept = (o: Order) =>
     endOf(o) > now - (newestIssued.get(o.issuer) === o ? Math.max(renewalMs, memory) : memory);
   return sorted.filter(isKept).slice(-longestRecord);

@@ -33,7 +33,7 @@ export interface CertificateAuthority {
 /** Whether the CA may issue. Only `Allowed` permits an order. */
 export type CaaVerdict =
   | {kind: 'Allowed'}
-  | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'; details?: HostDetails}
+  | {kind: 'Blocked'; message: string; by: 'Customer' | 'Platform'; miss: Miss; details?: HostDetails}
   | {kind: 'Unknown'; message: string; details?: HostDetails};
 
 /** The critical bit (RFC 8659, 4.1), and the lowest bit, which many people mistake for it. Let's Encrypt honors both. */
@@ -42,8 +42,10 @@ const criticalBits = 0x80 | 0x01;
 const knownTags: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
 
 /** Why an `issue` property does not allow the CA to issue. The first entry is nearest to allowing it. */
-type Miss = 'Method' | 'Account' | 'Malformed' | 'Letters' | 'Issuer';
-const misses: Record<Miss, string> = {
+type IssueMiss = 'Method' | 'Account' | 'Malformed' | 'Letters' | 'Issuer';
+/** What the records lack to allow the CA. `Critical`: no record that is added outweighs an unknown critical property. */
+export type Miss = IssueMiss | 'Critical';
+const misses: Record<IssueMiss, string> = {
   Method: 'which does not allow the validation method http-01',
   Account: "which allows only other accounts of the platform's certificate authority",
   Malformed: 'which has a malformed or repeated parameter, so it allows no certificate authority',
@@ -82,10 +84,13 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
   const unknown = records.find((r) => (r.flags & criticalBits) !== 0 && !knownTags.has(r.tag));
   if (unknown)
-    return blocked(hostname, seen, ca, `${unknown.text}, a critical property that no certificate authority may ignore`);
+    return blocked(hostname, seen, ca, {
+      miss: 'Critical',
+      what: `${unknown.text}, a critical property that no certificate authority may ignore`,
+    });
   const issue = records.filter((r) => r.tag === 'issue').map((r) => ({...r, miss: missOf(r.value, ca)}));
   if (issue.length === 0 || issue.some(({miss}) => miss === undefined)) return {kind: 'Allowed'};
-  const nearest = (Object.keys(misses) as Miss[]).find((miss) => issue.some((r) => r.miss === miss))!;
+  const nearest = (Object.keys(misses) as IssueMiss[]).find((miss) => issue.some((r) => r.miss === miss))!;
   const shown = issue
     .filter((r) => r.miss === nearest)
     .slice(0, 3)
@@ -97,7 +102,11 @@ export function judgeCaa(hostname: Hostname, seen: CaaSeen, ca: CertificateAutho
       : nearest === 'Account'
         ? `; accounturi=${ca.accountUri ?? ''}`
         : '';
-  return blocked(hostname, seen, ca, `${shown}, ${misses[nearest]}`, `CAA 0 issue "${ca.identities[0]}${parameter}"`);
+  return blocked(hostname, seen, ca, {
+    miss: nearest,
+    what: `${shown}, ${misses[nearest]}`,
+    lacking: `CAA 0 issue "${ca.identities[0]}${parameter}"`,
+  });
 }
 
 const text = ({flags, tag, value}: CaaRecord) =>
@@ -108,8 +117,7 @@ function blocked(
   hostname: Hostname,
   seen: CaaSeen,
   ca: CertificateAuthority,
-  what: string,
-  lacking?: string,
+  {miss, what, lacking}: {miss: Miss; what: string; lacking?: string},
 ): CaaVerdict {
   const {foundAt = '', of = foundAt} = seen;
   const [at, isAlias, registered] = [printable(foundAt), of !== foundAt, registrableName(hostname)];
@@ -120,12 +128,13 @@ function blocked(
     return {
       kind: 'Blocked',
       by: 'Platform',
+      miss,
       details: {place: at},
       message: `${told} The platform must ${lacking ? `add ${lacking} at ${at}` : 'remove that record, or its critical flag'}.`,
     };
   }
   const {message, details} = customersRemedy();
-  return {kind: 'Blocked', by: 'Customer', message: `${told} ${message}`, details};
+  return {kind: 'Blocked', by: 'Customer', miss, message: `${told} ${message}`, details};
 
   function customersRemedy(): {message: string; details: HostDetails} {
     if (!within(of, registered)) {
@@ -144,7 +153,7 @@ function blocked(
 }
 
 /** Why the value of an `issue` property does not allow the CA to issue with HTTP-01; undefined if it does. */
-function missOf(value: string, ca: CertificateAuthority): Miss | undefined {
+function missOf(value: string, ca: CertificateAuthority): IssueMiss | undefined {
   const [issuer = '', ...rest] = value.split(';').map(trimmed);
   // The CA compares names exactly.
   if (!ca.identities.includes(issuer)) return ca.identities.includes(issuer.toLowerCase()) ? 'Letters' : 'Issuer';

@@ -50,6 +50,7 @@ export interface IssuanceWorld {
 export interface OrderRequest {
   hostname: Hostname;
   /** The Certificate to order: `namespace/name`. */ certificate: string;
+  /** Name of the issuer; undefined: the preferred one. */ issuer?: string | undefined;
   state: 'Wanted' | 'Ordered' | 'UnderWay';
   /** Decides its position in the order queue, ms since the epoch. */ since: number;
 }

@@ -8,6 +8,19 @@ import {moment} from '../times.ts';
 const lateness = 0.25;
 
 /**
+ * After a failed renewal, cert-manager waits for 1, 2, 4 ... 32 hours. That may be longer than a certificate of six days lives. So a fresh
+ * attempt begins at the latest when this share of what was left at the failure has passed. Each failure halves what is left.
+ */
+const patience = 0.5;
+
+/** When a failed renewal is attempted again, ms since the epoch; Infinity: it has not failed, or an attempt is under way. */
+function retryAt({failure, issuing, endedAt}: CertificateFacts, end: number): number {
+  if (failure === undefined || issuing || endedAt === undefined) return Infinity;
+  const failedAt = Date.parse(endedAt);
+  return failedAt + (end - failedAt) * patience;
+}
+
+/**
  * Whether a certificate should have been renewed by now (cert-manager: status.renewalTime, by percentage of the lifetime), and the step
  * to report then. `next`: time of the next change of this result, ms since the epoch. cert-manager's own renewals are never held back.
  */
@@ -22,16 +35,18 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
   const says = certificate.failure ?? certificate.waiting;
   const cause = culprit(says, diagnosis);
   const words = quotes(says, diagnosis);
-  const again = w.asked && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
-  const held = again ? beforeOrder(w) : undefined;
   const expired = now >= end;
+  const retry = retryAt(certificate, end);
+  const isDue = w.asked || (now >= retry && !expired);
+  const again = isDue && checked.proven && (checked.caa?.kind ?? 'Allowed') === 'Allowed' && says !== undefined;
+  const held = again ? beforeOrder(w) : undefined;
   const absent = says === undefined ? ' cert-manager is not working on it: check that it runs.' : '';
   const message = expired
     ? `The certificate of ${hostname} expired on ${moment(end)}: browsers refuse it.`
     : `${hostname} is served, but its certificate was due for renewal on ${moment(due)}, has not been renewed, and ` +
       `expires on ${moment(end)}.`;
   return {
-    ...(!expired && {next: end}),
+    ...(!expired && {next: now < retry ? Math.min(retry, end) : end}),
     step: {
       reason: expired ? 'CertificateExpired' : 'RenewalOverdue',
       ...(cause && {waitingFor: cause.by, details: cause.details}),
@@ -40,7 +55,11 @@ export function expiryOf(w: IssuanceWorld & {certificate: CertificateFacts}): {s
         `${held?.reason === 'IssuanceBudgetExhausted' ? held.message : askAgain(cause)}${words && ` ${words}`}`,
       ...(certificate.request && says !== undefined && {read: true}),
       ...(again && !held && {again: true}),
-      ...(held?.orderRequest && {orderRequest: held.orderRequest, unanswered: true, wakeAt: held.wakeAt}),
+      ...(held?.orderRequest && {
+        orderRequest: held.orderRequest,
+        ...(w.asked && {unanswered: true}),
+        wakeAt: held.wakeAt,
+      }),
     },
   };
 }

@@ -1,8 +1,6 @@
 /** Writes of claims, and the correction of their times. */
 import type {DomainClaimSpec, DomainClaimStatus} from '../../api/domain-claim.ts';
 import type {DomainClaim} from '../../api/foreign.ts';
-import type {Budgets} from '../certificates/budget.ts';
-import {memoryMs} from '../certificates/budget.ts';
 import type {Hostname} from '../hostnames/hostname.ts';
 import {pastTime, skewMs, timestamp} from '../times.ts';
 
@@ -24,11 +22,11 @@ export interface ClaimWrite {
 export function correctTimes(
   claim: DomainClaim | undefined,
   now: number,
-  {quarantineTimeMs, budgets}: {quarantineTimeMs: number; budgets: Budgets},
+  {quarantineTimeMs, orderMemoryMs}: {quarantineTimeMs: number; orderMemoryMs: number},
 ): ClaimWrite | undefined {
   if (!claim?.status) return undefined;
   const {spec, status, metadata} = claim;
-  const latestEnd = now + Math.max(quarantineTimeMs, memoryMs(budgets));
+  const latestEnd = now + Math.max(quarantineTimeMs, orderMemoryMs);
   const {since, quarantinedUntil, verifiedAt, negativeSince, negativeAt} = status;
   const bounded = (time: string | undefined) => pastTime(time, now);
   const created = status.generation === 0 ? pastTime(metadata.creationTimestamp, now) : undefined;

@@ -12,8 +12,8 @@
 import {createHash} from 'node:crypto';
 import type {DomainClaimSpec, DomainClaimStatus} from '../../api/domain-claim.ts';
 import type {CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
-import type {Budgets, Order} from '../certificates/budget.ts';
-import {memoryMs, toRemember} from '../certificates/budget.ts';
+import type {Order} from '../certificates/budget.ts';
+import {toRemember} from '../certificates/budget.ts';
 import type {ClaimWrite} from './claim-write.ts';
 import {confirmationsIn} from '../confirmations.ts';
 import {doubtMs} from './drift.ts';
@@ -217,7 +217,7 @@ export function nextRivalLook(rival: ClaimInput['rival'], afterMs: readonly numb
  */
 export function keptForMs(
   claim: DomainClaim,
-  {installation, zone, quarantineTimeMs, budgets, addressOnly}: KeepingPolicy,
+  {installation, zone, quarantineTimeMs, orderMemoryMs, addressOnly}: KeepingPolicy,
   known: ClaimFacts,
 ): number {
   const {holder} = claim.status ?? {};
@@ -227,7 +227,7 @@ export function keptForMs(
   const {namespace, name} = holder;
   if (claim.metadata.name !== projectHost({installation, zone, tenant: claim.spec.tenant, namespace, name}))
     return Infinity;
-  const counted = orders.map((o) => Date.parse(o.endedAt ?? o.at) + memoryMs(budgets) - now);
+  const counted = orders.map((o) => Date.parse(o.endedAt ?? o.at) + orderMemoryMs - now);
   return Math.max(0, ...counted, retentionEnds < Infinity ? retentionEnds - now : 0);
 }
 
@@ -236,7 +236,7 @@ interface KeepingPolicy {
   installation: string;
   zone: Hostname;
   quarantineTimeMs: number;
-  budgets: Budgets;
+  orderMemoryMs: number;
   addressOnly: boolean;
 }
 

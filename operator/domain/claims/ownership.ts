@@ -129,7 +129,7 @@ function knownOrders(
   claim: DomainClaim | undefined,
 ): readonly Order[] {
   const failure = certificate && diagnosis && failureOf(certificate, diagnosis);
-  return mergeOrders(claim?.status?.orders ?? [], [...orders, failure ?? []].flat(), policy.budgets, now);
+  return mergeOrders(claim?.status?.orders ?? [], [...orders, failure ?? []].flat(), policy.orderMemoryMs, now);
 }
 
 /** Records orders that no CertificateRequest shows any more. This write comes before all actions that depend on it. */

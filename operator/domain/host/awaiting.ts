@@ -1,5 +1,6 @@
 /** A hostname that is not proven: what its DNS says, or why that is not enough. */
 
+import {checksCaa} from '../certificates/choose-issuer.ts';
 import {belongsTo, isHeldBy, nextRivalLook} from '../claims/claim.ts';
 import {placeOf} from './dns-records.ts';
 import type {Outcome} from './outcome.ts';
@@ -58,7 +59,7 @@ function nextWatch(host: Owned): number {
 }
 
 function lookAt({world: {policy}, hostname}: Owned, question: Question, at: number, ofRival = false): Look[] {
-  const caa = policy.caaIdentities.length > 0;
+  const caa = checksCaa(policy);
   return [{hostname, what: 'dns', question, at, ...(caa && {caa}), ...(ofRival && {rival: true as const})}];
 }
 

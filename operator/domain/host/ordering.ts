@@ -1,5 +1,6 @@
 /** What stands before an order: CAA records, budgets, the line, and the DNS that is read meanwhile. */
 
+import {checksCaa, issuerOf} from '../certificates/choose-issuer.ts';
 import type {Certificate} from '../../api/foreign.ts';
 import type {CertificateFacts} from '../certificates/certificate.ts';
 import {isSameIssuer} from '../certificates/certificate.ts';
@@ -37,7 +38,8 @@ export function caaGate({
 }: Owned): OrderGate | undefined {
   const {checkedAt} = facts;
   const caa = upheld?.caa;
-  if (ownership.byPlatform || policy.caaIdentities.length === 0 || caa?.kind === 'Allowed') return undefined;
+  if (ownership.byPlatform || issuerOf(policy, facts).caaIdentities.length === 0 || caa?.kind === 'Allowed')
+    return undefined;
   const said = before?.phase === 'Verified' ? about(before.reason) : undefined;
   const held = said === 'Caa' || (caa === undefined && said === 'Budget') ? before : undefined;
   // A verification without CAA records comes from a check while the Certificate existed.
@@ -81,7 +83,7 @@ export function moveOf(host: Owned, issuance: IssuanceWorld, onHold: boolean): M
   const from = certificate?.issuerRef;
   if (from === undefined) return undefined;
   if (onHold) return {from, readsCaa: false};
-  if (isSameIssuer(from, world.policy.issuerRef)) return undefined;
+  if (isSameIssuer(from, issuerOf(world.policy, facts).issuerRef)) return undefined;
   const forbidden = caaGate(host);
   const step = forbidden ?? beforeOrder(issuance);
   // The next regular check reads them where DNS could not be asked, or says something else.
@@ -128,7 +130,7 @@ export function recheckDns(host: PlannedHost): Outcome {
   const {now, policy} = world;
   const another = move ?? reissue;
   const regular = nextRecheck(world, hostname, checkedAt);
-  const caa = policy.caaIdentities.length > 0 && !onHold && (another !== undefined || !certificate?.ready);
+  const caa = checksCaa(policy) && !onHold && (another !== undefined || !certificate?.ready);
   return {looks: [lookAgain(host, another?.readsCaa ? now : regular, caa)]};
 }
 
@@ -159,7 +161,8 @@ export function orderRequestOf(host: PlannedHost, state: OrderRequest['state'], 
   const use = useOf(role);
   const name = facts.certificateNames?.[use] ?? objectNameOf(uid, hostname);
   const certificate = `${homeOf(use, tenants, policy.redirector)}/${name}`;
-  return {hostname, certificate, state: move?.step?.orderRequest ?? state, since: Date.parse(since)};
+  const {name: issuer} = issuerOf(policy, facts).issuerRef;
+  return {hostname, certificate, issuer, state: move?.step?.orderRequest ?? state, since: Date.parse(since)};
 }
 
 /** The order request, reads and checks that an issuance step asks for. */

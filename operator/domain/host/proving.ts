@@ -1,5 +1,6 @@
 /** The stage of a hostname after its verification. */
 
+import {issuerOf, isOrderOf} from '../certificates/choose-issuer.ts';
 import type {HostStatus} from '../../api/custom-domain.ts';
 import {moveOf} from './ordering.ts';
 import {reissueOf} from './reissuing.ts';
@@ -55,14 +56,15 @@ function issuanceOf(
   wasLive: boolean,
 ): IssuanceWorld {
   const {verdict, grant, diagnosis, certificate} = facts;
+  const issuer = issuerOf(world.policy, facts);
   return {
     now: world.now,
     hostname,
     tenant: tenantKey(world.tenant),
-    policy: world.policy,
+    policy: {budgets: issuer.budgets, issuanceStalledAfterMs: world.policy.issuanceStalledAfterMs},
     before,
     wasLive,
-    orders: ownership.orders,
+    orders: ownership.orders.filter((o) => isOrderOf(o, issuer, world.policy)),
     ...(grant && {grant}),
     ...(diagnosis && {diagnosis}),
     checked: {

@@ -1,5 +1,6 @@
 /** The objects of a proven hostname, and what is said until they stand. */
 
+import {issuerOf} from '../certificates/choose-issuer.ts';
 import type {Phase} from '../../api/custom-domain.ts';
 import type {IssuerRef} from '../../api/foreign.ts';
 import type {CertificateFacts} from '../certificates/certificate.ts';
@@ -20,7 +21,7 @@ import {homeOf, otherUse, routesOfHost, useOf} from '../routes/routes.ts';
 /** The Certificate and the routes of a hostname: in the tenant's namespace where it serves, in Doorplate's where it redirects. */
 export function objectsOf(
   {world, project, hostname, role, facts}: Proven,
-  {use = useOf(role), issuerRef = world.policy.issuerRef}: {use?: Use; issuerRef?: IssuerRef} = {},
+  {use = useOf(role), issuerRef = issuerOf(world.policy, facts).issuerRef}: {use?: Use; issuerRef?: IssuerRef} = {},
 ): Routing {
   const {domain, policy} = world;
   const {uid = '', namespace: tenants = ''} = domain.metadata;

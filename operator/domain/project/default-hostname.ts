@@ -1,5 +1,6 @@
 /** The default hostname of a Project: its name, its routes, and the order of its certificate. */
 
+import {issuerOf, isOrderOf} from '../certificates/choose-issuer.ts';
 import type {HostStatus} from '../../api/custom-domain.ts';
 import type {Certificate, CustomDomain, DomainClaim, Project} from '../../api/foreign.ts';
 import type {ProjectStatus} from '../../api/project.ts';
@@ -78,8 +79,9 @@ function orderingOf(
   {namespace, name}: {namespace: string; name: string},
 ): Ordering {
   const {certificate: stands, grant} = facts[use];
+  const issuer = issuerOf(policy, facts[use]);
   const from = stands?.issuerRef;
-  const moves = from !== undefined && !isSameIssuer(from, policy.issuerRef);
+  const moves = from !== undefined && !isSameIssuer(from, issuer.issuerRef);
   const step =
     stands && !moves
       ? undefined
@@ -87,8 +89,8 @@ function orderingOf(
           now,
           hostname: host,
           tenant: tenantKey(tenant),
-          policy,
-          orders,
+          policy: {budgets: issuer.budgets, issuanceStalledAfterMs: policy.issuanceStalledAfterMs},
+          orders: orders.filter((o) => isOrderOf(o, issuer, policy)),
           ...(grant && {grant}),
           wasLive: false,
           asked: false,
@@ -100,12 +102,13 @@ function orderingOf(
     certificates:
       step && !stands
         ? []
-        : [makeCertificate({name, namespace, hostname: host, issuerRef: step && moves ? from : policy.issuerRef})],
+        : [makeCertificate({name, namespace, hostname: host, issuerRef: step && moves ? from : issuer.issuerRef})],
     ...(step && {step}),
     ...(state && {
       orderRequest: {
         hostname: host,
         certificate: `${namespace}/${name}`,
+        issuer: issuer.issuerRef.name,
         state,
         // Sorted like a customer's hostname that moves to another issuer: by the end of its current certificate.
         since: Date.parse(

@@ -10,7 +10,7 @@ import type {OrderRequest} from '../certificates/issuance.ts';
 import type {WriteError} from '../status/write-error.ts';
 import type {Route, ExistingRoutes, Use} from '../routes/routes.ts';
 import type {Tenant} from '../tenant.ts';
-import type {Policy} from '../world.ts';
+import type {IssuerPolicy, Policy} from '../world.ts';
 
 /** The complete input of a decision about a Project. */
 export interface ProjectWorld {
@@ -37,6 +37,8 @@ export interface ProjectWorld {
       certificate?: CertificateFacts;
       /** Name of its Certificate, if that was retained and has kept the name from a former Project. */
       certificateName?: string;
+      /** The issuer for its certificate; undefined: the preferred one. */
+      issuer?: IssuerPolicy;
       grant?: OrderGrant;
     }
   >;

@@ -81,6 +81,8 @@ export interface ProvenBy extends RecordPlace {
   /** Where HTTPS records of the name lead browsers, if they were asked for. Absent: here, as its addresses do. */
   browsersGo?: 'Elsewhere' | 'Unknown';
   caa?: CaaVerdict;
+  /** The same for each issuer by its name, if CAA records were read. */
+  caaOf?: Readonly<Record<string, CaaVerdict>>;
 }
 
 export interface Refuted extends RecordPlace {
@@ -101,6 +103,7 @@ export interface Refuted extends RecordPlace {
   /** The CDN that the name is behind: a CNAME or an address may stand behind it that would prove it ({@link mayBeVerified}). */
   behind?: string;
   caa?: CaaVerdict;
+  caaOf?: Readonly<Record<string, CaaVerdict>>;
   /** For how long from the check on resolvers may repeat what was seen, by the zone's own servers. */
   oldAnswerSeconds?: number;
 }

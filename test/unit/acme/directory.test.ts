@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import {rootCertificates} from 'node:tls';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from '@jest/globals';
-import {caaIdentities} from '../../../operator/acme/directory.ts';
+import {answers, caaIdentities} from '../../../operator/acme/directory.ts';
 
 let server: Server;
 let url: string;
@@ -113,6 +113,25 @@ describe("The names of the CA in its ACME server's directory", () => {
   test.each(failures)('are not known where it %s', async (_, set, message) => {
     set();
     await expect(ask()).rejects.toThrow(message);
+  });
+
+  test.each<[string, () => void, boolean]>([
+    ['a directory', () => says({newOrder: 'x'}), true],
+    ['something else', () => says('<html>'), true],
+    ['a refusal', () => says('forbidden', 403), true],
+    ['too many requests', () => says('slow down', 429), true],
+    ['a server error', () => says('busy', 503), false],
+    [
+      'nothing in time',
+      () => {
+        answer = () => {};
+      },
+      false,
+    ],
+    ['a closed connection', () => (answer = (_, res) => void res.destroy()), false],
+  ])('show whether it works: %s', async (_, set, works) => {
+    set();
+    expect(await answers(url, {caBundle, timeoutMs: 500})).toBe(works);
   });
 
   test('are not waited for longer than told', async () => {

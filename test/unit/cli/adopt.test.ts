@@ -79,7 +79,7 @@ const entry = (phase: HostStatus['phase'], since: number): HostStatus => ({
 const ours = heldClaim(hostname);
 const reserved = {...ours, spec: {...ours.spec, proof: 'DNS' as const}, status: undefined};
 const vouched = {...reserved, spec: {...ours.spec, proof: 'Platform' as const}};
-const {issuerRef} = policy;
+const [{issuerRef}] = policy.issuers;
 const resting = retainedCertificate(makeCertificate({name: 'docs', namespace: 'acme', hostname, issuerRef}), {
   for: 'account acme',
   until: timestamp(t0 + 30 * days),

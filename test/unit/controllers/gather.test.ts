@@ -23,7 +23,7 @@ import {
 function sources(stands: (route: RouteObject) => boolean, identities: string[] = []): GatherSources {
   return {
     policy,
-    issuer: {identities},
+    cas: {identities: () => identities, unavailableSince: () => undefined},
     edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: []},
     startedAt: () => t0,
     domains: {by: () => []},
@@ -49,7 +49,7 @@ function sources(stands: (route: RouteObject) => boolean, identities: string[] =
     edge: {recent: () => []},
     edgeHealth: {state: undefined},
     issuance: {latest: () => undefined},
-    orders: {orders: () => [], grant: () => undefined},
+    orders: {orders: () => [], grant: () => undefined, expectedAt: () => 0},
     checks: {of: () => undefined},
   };
 }
@@ -147,7 +147,7 @@ test("a decision is given the CA's names as they are known now", () => {
     gather(
       sources(() => true, ['ca.example']),
       moment,
-    ).policy.caaIdentities,
+    ).policy.issuers[0].caaIdentities,
   ).toEqual(['ca.example']);
 });
 

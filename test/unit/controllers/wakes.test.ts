@@ -85,15 +85,15 @@ function filled(): Caches {
 beforeEach(() => {
   [tell, woken] = [new Map(), []];
   const caches = filled();
-  const [tenants, issuer, edgeAddresses] = [source('tenants'), source('issuer'), source('edgeAddresses')];
+  const [tenants, cas, edgeAddresses] = [source('tenants'), source('cas'), source('edgeAddresses')];
   const [orders, firsts, plainHttp] = [source('orders'), source('firsts'), source('plainHttp')];
   const [edgeHealth, waiting] = [source('edgeHealth'), source('waiting')];
   const places = {movedBy: () => ['acme/moved'], movedByNamespace: () => ['acme/moved']};
   const looks = {dns: source('dns'), edge: source('edge'), issuance: source('issuance')};
   const edges = {edgeAddresses, edgeHealth};
   const tables = {
-    domain: wakeDomains(caches, {tenants, issuer, ...edges, looks, orders, firsts, waiting, plainHttp}),
-    project: wakeProjects(caches, {tenants, orders, places, plainHttp}),
+    domain: wakeDomains(caches, {tenants, cas, ...edges, looks, orders, firsts, waiting, plainHttp}),
+    project: wakeProjects(caches, {tenants, cas, orders, places, plainHttp}),
     claim: wakeClaims(caches),
     account: wakeAccounts(caches),
   };
@@ -241,7 +241,12 @@ test.each<[situation: string, source: string, told: unknown[], wakes: string[]]>
   ['a Plan comes', 'plans', [enterprise, undefined], ['account acme']],
   ['a Plan changes', 'plans', [enterprise, enterprise], []],
   ['a Plan goes', 'plans', [gone, enterprise], ['account acme']],
-  ['the CA gives itself another name', 'issuer', [], both],
+  [
+    'a CA gives itself another name, or stops answering',
+    'cas',
+    [],
+    [...both, 'project acme/docs', 'project acme/site'],
+  ],
   ['the edge has another address', 'edgeAddresses', [], both],
   ['every Live hostname must be probed', 'edgeHealth', [], both],
   ['DNS answers', 'dns', ['acme/docs'], ['domain acme/docs']],

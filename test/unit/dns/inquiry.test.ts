@@ -68,7 +68,7 @@ const optionsOf = (dns: DnsClient) => ({
   dns,
   rules: {edgeAddresses: [], addressOnly: false, cdns: []},
   mode: 'Authoritative' as const,
-  ca: {identities: ['ca.test'], accountUri: undefined, zone: 'apps.platform.test'},
+  cas: () => [{issuer: 'acme', identities: ['ca.test'], zone: 'apps.platform.test'}],
 });
 
 describe('An inquiry', () => {

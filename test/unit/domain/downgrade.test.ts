@@ -6,6 +6,7 @@ import {timestamp} from '../../../operator/domain/times.ts';
 import type {HostFacts, World} from '../../../operator/domain/world.ts';
 import {atRest, historyArbitrary, live, next} from '../../support/histories.ts';
 import {
+  withIssuer,
   claimsBy,
   certificate,
   conditionLines,
@@ -249,7 +250,7 @@ describe('Rule 8, a downgrade never frees a name', () => {
   });
 
   test('what stands still is not asked about CAA: no order would follow', () => {
-    const held = settled(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: proven()}}));
+    const held = settled(world({policy: withIssuer({caaIdentities: ['ca.example']}), facts: {[docs]: proven()}}));
     expect(decide(held).looks.map((l) => l.caa)).toEqual([true]);
     const d = decide(downgraded(held));
     expect([hostLines(d), objectLines(d), d.looks.map((l) => l.caa)]).toEqual([

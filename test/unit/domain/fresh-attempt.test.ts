@@ -6,6 +6,7 @@ import {decide} from '../../../operator/domain/lifecycle.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import type {HostFacts} from '../../../operator/domain/world.ts';
 import {
+  withIssuer,
   certificate,
   later,
   minutes,
@@ -140,7 +141,7 @@ describe('A fresh attempt', () => {
           kind: 'Proven',
           by: 'CNAME',
           apex: false,
-          caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'},
+          caa: {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: 'example.com has CAA.'},
         },
         checkedAt: t0,
         certificate: stalled,
@@ -212,7 +213,7 @@ describe('A fresh attempt', () => {
   });
 
   test('is not made while CAA blocks the issuance: the message says so instead, also right after a restart', () => {
-    const gated = {...policy, caaIdentities: ['ca1.example.net']};
+    const gated = {...policy, ...withIssuer({caaIdentities: ['ca1.example.net']})};
     const before = world({
       policy: gated,
       facts: {
@@ -221,7 +222,7 @@ describe('A fresh attempt', () => {
             kind: 'Proven',
             by: 'CNAME',
             apex: false,
-            caa: {kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'},
+            caa: {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: 'example.com has CAA.'},
           },
           checkedAt: t0,
           certificate: stalled,

@@ -6,6 +6,7 @@ import {decide} from '../../../operator/domain/lifecycle.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
 import type {HostFacts, World} from '../../../operator/domain/world.ts';
 import {
+  withIssuer,
   certificate,
   days,
   edgeAt,
@@ -136,7 +137,7 @@ describe('A reissue', () => {
 
   test('reads the CAA records before it begins', () => {
     const start = live({});
-    const gated = {...start, policy: {...policy, caaIdentities: ['ca1.example.net']}};
+    const gated = {...start, policy: {...policy, ...withIssuer({caaIdentities: ['ca1.example.net']})}};
     const d = decide(gated);
     expect(d.freshAttempts).toEqual([]);
     expect(d.looks.find(({what}) => what === 'dns')).toMatchObject({at: due, caa: true});

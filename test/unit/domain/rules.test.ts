@@ -229,7 +229,8 @@ describe('Rule 3, "could not ask" is not "no"', () => {
       fc.property(historyArbitrary, fc.constantFrom(...failures), (history, reason) => {
         const {at: before, decision: decided} = atRest(live(history).at(-1)!);
         // Where an order would follow, the same check reads the CAA records: without these nothing is ordered.
-        const needed = (f: HostFacts) => before.policy.caaIdentities.length > 0 && f.certificate === undefined;
+        const needed = (f: HostFacts) =>
+          before.policy.issuers[0].caaIdentities.length > 0 && f.certificate === undefined;
         const facts = new Map(
           [...before.facts].map(([name, f]) => [
             name,

@@ -17,8 +17,8 @@ const standing: LeaderFacts = {
   firstEnd: () => since,
   certificatesToMove: () => 2,
   claims: () => [['Quarantined', 1]],
-  ordersWaiting: () => 4,
-  budget: () => [{limit: 300, perMs: 10_800_000, used: 7}],
+  ordersWaiting: () => [{issuer: 'letsencrypt', waiting: 4}],
+  budget: () => [{issuer: 'letsencrypt', limit: 300, perMs: 10_800_000, used: 7}],
   domainsWithoutPlan: () => 5,
   plainHttpRivals: () => 0,
   preflight: () => [
@@ -46,9 +46,9 @@ describe('What stands in the cluster', () => {
       `doorplate_certificate_expiry_timestamp_seconds ${since / 1000}`,
       'doorplate_certificates_to_move 2',
       'doorplate_claims{state="Quarantined"} 1',
-      'doorplate_orders_waiting 4',
-      'doorplate_order_budget_used{window_seconds="10800"} 7',
-      'doorplate_order_budget_limit{window_seconds="10800"} 300',
+      'doorplate_orders_waiting{issuer="letsencrypt"} 4',
+      'doorplate_order_budget_used{issuer="letsencrypt",window_seconds="10800"} 7',
+      'doorplate_order_budget_limit{issuer="letsencrypt",window_seconds="10800"} 300',
       'doorplate_customdomains_without_plan 5',
       'doorplate_preflight_ok{question="issuer"} 1',
     ]);

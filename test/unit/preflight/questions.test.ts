@@ -1,4 +1,5 @@
 /** Each question of the preflight, by real sockets on loopback: what it makes of a sound platform, and of one where something is missing. */
+import {issuersOf} from '../../../operator/issuer-settings.ts';
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -104,6 +105,7 @@ function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(
   );
   return {
     settings: all,
+    issuers: issuersOf(all),
     edgeAddresses: edge ?? {
       edge: {edgeAddresses: all.edge.addresses},
       endpoints: [{address: '127.0.0.1', port}],

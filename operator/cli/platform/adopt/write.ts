@@ -73,7 +73,7 @@ export class Adoption {
   async #copy(place: string, {secret: {data = {}}}: AdoptSource): Promise<void> {
     const {namespace = '', name} = splitKey(place);
     const {'tls.crt': chain = '', 'tls.key': key = ''} = data;
-    const {issuerRef} = this.#policy;
+    const {issuerRef} = this.#policy.issuers[0];
     // cert-manager asks for another where these name another one, and a ClusterIssuer where they name none
     // (policies/checks.go: SecretIssuerAnnotationsMismatch).
     const annotations = {
@@ -100,7 +100,8 @@ export class Adoption {
   async #layDown(row: AdoptRow & {source: AdoptSource}): Promise<AdoptRow> {
     const {hostname, place, tenant, claim, source} = row;
     const {namespace = '', name} = splitKey(place);
-    const {issuerRef, quarantineTimeMs} = this.#policy;
+    const {issuers, quarantineTimeMs} = this.#policy;
+    const [{issuerRef}] = issuers;
     const {privateKey} = source;
     await this.#apply(makeCertificate({name, namespace, hostname, issuerRef, privateKey}));
     const certificate = await this.#judged(place);

@@ -9,7 +9,7 @@ let queue: OrderQueue;
 function start(change: Partial<Budgets> = {}): void {
   queue = new OrderQueue({
     issuer: 'letsencrypt',
-    budgets: {...policy.budgets, ...change},
+    budgets: {...policy.issuers[0].budgets, ...change},
     unheardAfterMs: 30 * minutes,
     tenantOf: () => 'acme',
   });

@@ -17,7 +17,7 @@ let version: number;
 beforeEach(() => {
   version = 0;
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
-  const {budgets} = policy;
+  const [{budgets}] = policy.issuers;
   const tenantOf = (hostname: string) => caches.claims.get(hostname)?.spec.tenant.account;
   book = new OrderQueue({issuer: 'letsencrypt', budgets, unheardAfterMs: 60_000, tenantOf, now: () => t0});
 });

@@ -18,7 +18,7 @@ class Platform {
   constructor() {
     this.queue = new OrderQueue({
       issuer: 'letsencrypt',
-      budgets: policy.budgets,
+      budgets: policy.issuers[0].budgets,
       unheardAfterMs: 30 * minutes,
       tenantOf: (hostname) => this.#tenants.get(hostname),
     });

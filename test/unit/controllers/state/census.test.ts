@@ -41,7 +41,7 @@ let claims: Told<DomainClaim>;
 let census: Census;
 beforeEach(() => {
   [domains, certificates, claims] = [new Told(), new Told(), new Told()];
-  census = new Census({domains, certificates, claims}, {name: 'acme'});
+  census = new Census({domains, certificates, claims}, [{name: 'acme'}]);
 });
 
 const live = {phase: 'Live', reason: 'Serving', waitingFor: 'Nobody'} as const;

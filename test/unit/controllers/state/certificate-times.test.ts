@@ -5,7 +5,7 @@ import {makeCertificate} from '../../../../operator/domain/certificates/certific
 import {policy, t0} from '../../../support/world.ts';
 
 const made = (hostname: string): Certificate =>
-  makeCertificate({name: hostname, namespace: 'acme', hostname, issuerRef: policy.issuerRef});
+  makeCertificate({name: hostname, namespace: 'acme', hostname, issuerRef: policy.issuers[0].issuerRef});
 
 /** What a cache tells, and a clock that goes a second forward with each thing it tells. */
 function timesOf(most?: number) {

@@ -14,7 +14,7 @@ const hostname = 'docs.example.com';
 const rest = {for: 'account acme', until: timestamp(t0 + 9 * days)};
 
 function made(name: string): Certificate {
-  const certificate = makeCertificate({name, namespace: 'acme', hostname, issuerRef: policy.issuerRef});
+  const certificate = makeCertificate({name, namespace: 'acme', hostname, issuerRef: policy.issuers[0].issuerRef});
   const ready = {type: 'Ready', status: 'True' as const, reason: '', message: '', lastTransitionTime: timestamp(t0)};
   return {...certificate, metadata: {...certificate.metadata, uid: `uid-${name}`}, status: {conditions: [ready]}};
 }

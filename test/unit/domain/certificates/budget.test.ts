@@ -1,6 +1,6 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Order, SpentBudget} from '../../../../operator/domain/certificates/budget.ts';
-import {isRenewal, mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
+import {isRenewal, memoryMs, mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, hours, minutes, policy, seconds, t0} from '../../../support/world.ts';
 
@@ -17,7 +17,7 @@ const issued = (agoMs: number): Order => ({
 const pending = (agoMs: number): Order => ({at: timestamp(t0 - agoMs), outcome: 'Pending'});
 
 describe('The budget of a hostname', () => {
-  const {budgets} = policy;
+  const [{budgets}] = policy.issuers;
   type Spent = {of: SpentBudget['of']; until: number};
   const rows: [string, Order[], Spent | undefined][] = [
     ['has room at first', [], undefined],
@@ -120,7 +120,7 @@ describe('A renewal', () => {
 });
 
 describe('The memory of orders', () => {
-  const {budgets} = policy;
+  const [{budgets}] = policy.issuers;
   const begun: Order = {at: timestamp(t0 - hours), outcome: 'Pending'};
   const ended: Order = {...begun, outcome: 'Failed', endedAt: timestamp(t0 - minutes)};
 
@@ -132,22 +132,22 @@ describe('The memory of orders', () => {
       [ended, explained],
       [explained, ended],
     ] as const) {
-      expect(mergeOrders([one], [other], budgets, t0)).toEqual([explained]);
+      expect(mergeOrders([one], [other], memoryMs(budgets), t0)).toEqual([explained]);
     }
   });
 
   test('is sorted by time, bounded, and without orders that no budget counts any more', () => {
     const many = Array.from({length: 100}, (_, i): Order => ({at: timestamp(t0 - i * minutes), outcome: 'Issued'}));
-    const kept = mergeOrders(many, [{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], budgets, t0);
+    const kept = mergeOrders(many, [{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], memoryMs(budgets), t0);
     expect(kept).toHaveLength(32);
     expect(kept.at(-1)?.at).toBe(timestamp(t0));
     expect(kept).toEqual(kept.toSorted((a, b) => (a.at < b.at ? -1 : 1)));
-    expect(mergeOrders([{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], [], budgets, t0)).toEqual([]);
+    expect(mergeOrders([{at: timestamp(t0 - 15 * days), outcome: 'Failed'}], [], memoryMs(budgets), t0)).toEqual([]);
   });
 
   test('keeps the newest certificate of each issuer for as long as it makes the next order a renewal', () => {
     const [old, newer, other] = [issued(100 * days), issued(90 * days), {...issued(95 * days), issuer: 'other'}];
-    expect(mergeOrders([old, newer, other, failed(80 * days)], [], budgets, t0)).toEqual([other, newer]);
-    expect(mergeOrders([newer], [], budgets, t0 + 31 * days)).toEqual([]);
+    expect(mergeOrders([old, newer, other, failed(80 * days)], [], memoryMs(budgets), t0)).toEqual([other, newer]);
+    expect(mergeOrders([newer], [], memoryMs(budgets), t0 + 31 * days)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import {DnsClient} from '../../../../operator/dns/client.ts';
 import type {CaaRecord, CaaSeen} from '../../../../operator/domain/certificates/caa.ts';
 import {judgeCaa} from '../../../../operator/domain/certificates/caa.ts';
 import {decide} from '../../../../operator/domain/lifecycle.ts';
-import {policy, t0, world} from '../../../support/world.ts';
+import {withIssuer, policy, t0, world} from '../../../support/world.ts';
 import {fakeServer, reply, soa} from '../../dns/fake-servers.ts';
 import type {FakeServer} from '../../dns/fake-servers.ts';
 import {cases, rdata} from '../caa-cases.ts';
@@ -277,7 +277,7 @@ describe('A block by CAA records', () => {
 });
 
 describe('before an order', () => {
-  const gated = {...policy, caaIdentities: ['ca1.example.net']};
+  const gated = {...policy, ...withIssuer({caaIdentities: ['ca1.example.net']})};
   const proven = (caa?: ReturnType<typeof judgeCaa>) =>
     decide(
       world({
@@ -293,7 +293,7 @@ describe('before an order', () => {
     );
 
   test('a proven name whose CAA records block the CA is Verified, has no certificate and no route, and is looked at again', () => {
-    const d = proven({kind: 'Blocked', by: 'Customer', message: 'example.com has CAA.'});
+    const d = proven({kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: 'example.com has CAA.'});
     expect(d.status.hosts?.[0]).toMatchObject({
       phase: 'Verified',
       reason: 'CAABlocksIssuer',

@@ -2,11 +2,11 @@
 import {describe, expect, test} from '@jest/globals';
 import {fullAfter} from '../../../../operator/domain/certificates/bucket.ts';
 import type {Order} from '../../../../operator/domain/certificates/budget.ts';
-import {mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
+import {memoryMs, mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, hours, minutes, policy, t0} from '../../../support/world.ts';
 
-const {budgets} = policy;
+const [{budgets}] = policy.issuers;
 const room = (orders: readonly Order[], tenant: string, now: number) =>
   spentBy(orders, budgets, {now, tenant})?.until ?? now;
 
@@ -49,7 +49,7 @@ describe('A hostname that its former tenant has burnt', () => {
       orders = mergeOrders(
         orders,
         [{at: timestamp(at), outcome: 'Issued', endedAt: timestamp(at + 1000), tenant}],
-        budgets,
+        memoryMs(budgets),
         at,
       );
       now = at + hours;

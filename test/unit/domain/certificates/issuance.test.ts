@@ -9,6 +9,7 @@ import type {Verdict} from '../../../../operator/domain/verification/method.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import type {Decision, HostFacts} from '../../../../operator/domain/world.ts';
 import {
+  withIssuer,
   certificate,
   condition,
   days,
@@ -32,7 +33,10 @@ import {
 
 const docs = 'docs.example.com';
 const allowed: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa: {kind: 'Allowed'}};
-const blockedBy = (message: string): Verdict => ({...allowed, caa: {kind: 'Blocked', by: 'Customer', message}});
+const blockedBy = (message: string): Verdict => ({
+  ...allowed,
+  caa: {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message},
+});
 const old = 'old.example.com';
 const queued: HostFacts = {...proven(), grant: {kind: 'Queued', since: t0, place: 7, expectedAt: t0 + 90 * minutes}};
 const request = {namespace: 'acme', name: 'docs-1', uid: 'uid-request'};
@@ -101,6 +105,7 @@ describe('The line', () => {
     const orderRequest = {
       hostname: docs,
       certificate: 'acme/docs-example-com-8pqw5vs250215',
+      issuer: 'letsencrypt',
       state: 'Wanted',
       since: t0,
     };
@@ -111,7 +116,10 @@ describe('The line', () => {
   });
 
   test('a host keeps its place and its message while CAA has not been read again: after a restart, or when DNS could not be asked', () => {
-    const waiting = world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}});
+    const waiting = world({
+      policy: withIssuer({caaIdentities: ['ca.example']}),
+      facts: {[docs]: {...queued, verdict: allowed}},
+    });
     const said = decide(waiting);
     for (const facts of [
       {},
@@ -173,14 +181,16 @@ describe('The line', () => {
   test('a host that is not proven, or that CAA holds back, is not in line', () => {
     expect(decide(world()).orderRequests).toEqual([]);
     const blocked = {...proven(), verdict: blockedBy('CAA.')};
-    expect(decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: blocked}})).orderRequests).toEqual(
-      [],
-    );
+    expect(
+      decide(world({policy: withIssuer({caaIdentities: ['ca.example']}), facts: {[docs]: blocked}})).orderRequests,
+    ).toEqual([]);
   });
 
   test('DNS and CAA are checked while a host waits, so that it still verifies when its order is made', () => {
     expect(
-      decide(world({policy: {caaIdentities: ['ca.example']}, facts: {[docs]: {...queued, verdict: allowed}}})).looks,
+      decide(
+        world({policy: withIssuer({caaIdentities: ['ca.example']}), facts: {[docs]: {...queued, verdict: allowed}}}),
+      ).looks,
     ).toEqual([expect.objectContaining({hostname: docs, what: 'dns', at: t0 + 15 * seconds, caa: true})]);
   });
 
@@ -466,7 +476,7 @@ describe('An issuance that is stuck', () => {
     const given = (c: CertificateFacts) =>
       decide(
         world({
-          policy: {caaIdentities: ['ca.example']},
+          policy: withIssuer({caaIdentities: ['ca.example']}),
           facts: {[docs]: {...proven(), ...blocked, certificate: c, diagnosis: refused}},
         }),
       );
@@ -480,7 +490,7 @@ describe('An issuance that is stuck', () => {
   test('does not ask the CA again while CAA records that forbade it cannot be read', () => {
     const blocked = {verdict: blockedBy('example.com has CAA.')};
     const before = world({
-      policy: {caaIdentities: ['ca.example']},
+      policy: withIssuer({caaIdentities: ['ca.example']}),
       facts: {[docs]: {...proven(), ...blocked, certificate: failing(), diagnosis: refused}},
     });
     const unread = {...unknown('AuthoritativeFailure', t0), certificate: failing(), diagnosis: refused};
@@ -488,6 +498,38 @@ describe('An issuance that is stuck', () => {
     expect([d.status, objectLines(d)]).toEqual([decide(before).status, []]);
   });
 });
+
+/**
+ * Two lives of a certificate of 160 hours, beside a model of cert-manager: it renews after two thirds, and waits for 1, 2, 4 ... 32 hours
+ * after failures. `isAway`: whether the CA is, by the time since the first certificate. `alone`: without fresh attempts.
+ */
+function renewedDuring(isAway: (ms: number) => boolean, {alone = false} = {}): {lost: boolean; attempts: number} {
+  const life = 160 * hours;
+  const live = settled(world({facts: {[docs]: served()}}));
+  let [from, failed, failedAt, attempts] = [0, 0, undefined as number | undefined, 0];
+  for (let t = 0; t < 2 * life; t += hours / 2) {
+    const [now, end, due] = [t0 + t, from + life, from + (life * 2) / 3];
+    if (t >= end) return {lost: true, attempts};
+    const facts = certificate({
+      notAfter: timestamp(t0 + end),
+      renewalTime: timestamp(t0 + due),
+      ...(failedAt !== undefined && {failure: 'the CA is away', request, endedAt: timestamp(t0 + failedAt)}),
+    });
+    const known = {
+      ...served({edgeLookedAt: now}),
+      grant: {kind: 'Granted'} as const,
+      checkedAt: now,
+      diagnosis: refused,
+    };
+    const fresh = decide(later(live, {now, facts: {[docs]: {...known, certificate: facts}}})).freshAttempts.length > 0;
+    const isDue = failedAt === undefined ? t >= due : t >= failedAt + Math.min(32, 2 ** (failed - 1)) * hours;
+    if (!isDue && (alone || !fresh)) continue;
+    attempts++;
+    if (isAway(t)) [failed, failedAt] = [failed + 1, t];
+    else [from, failed, failedAt] = [t, 0, undefined];
+  }
+  return {lost: false, attempts};
+}
 
 describe('A certificate that is due for renewal', () => {
   const [due, end] = [t0 + 60 * days, t0 + 90 * days];
@@ -561,6 +603,49 @@ describe('A certificate that is due for renewal', () => {
       [request],
       'now',
     ]);
+  });
+
+  test('is attempted again when half of what was left at the failure has passed, and within its budget', () => {
+    const failedAt = due + 10 * days;
+    const failed = {failure: 'order is invalid', request, endedAt: timestamp(failedAt)};
+    const half = failedAt + 10 * days;
+    const at = (now: number, grant?: HostFacts['grant'], change: Partial<CertificateFacts> = {}) =>
+      decide(
+        later(live, {
+          now,
+          facts: {
+            [docs]: {
+              ...served({edgeLookedAt: now}),
+              grant,
+              checkedAt: now,
+              diagnosis: refused,
+              certificate: certificate({
+                notAfter: timestamp(end),
+                renewalTime: timestamp(due),
+                ...failed,
+                ...change,
+              }),
+            },
+          },
+        }),
+      );
+    expect([at(half - hours).freshAttempts, at(half - hours).wakeAt]).toEqual([[], half]);
+    expect(at(half, {kind: 'Granted'}).freshAttempts.map((f) => f.request)).toEqual([request]);
+    const waits = at(half);
+    expect([waits.freshAttempts, waits.orderRequests.map((w) => w.state)]).toEqual([[], ['Wanted']]);
+    // cert-manager is at it, or has not failed.
+    expect(at(half, {kind: 'Granted'}, {issuing: true}).freshAttempts).toEqual([]);
+    expect(at(half, {kind: 'Granted'}, {failure: undefined}).freshAttempts).toEqual([]);
+  });
+
+  test('of six days is not lost if the CA is away for 40 hours at any time, and the CA gets few attempts', () => {
+    for (let away = 60; away <= 160; away += 8) {
+      const {lost, attempts} = renewedDuring((t) => t >= away * hours && t < (away + 40) * hours);
+      expect([away, lost]).toEqual([away, false]);
+      expect(attempts).toBeLessThanOrEqual(9);
+    }
+    // With cert-manager's waits alone it is.
+    expect(renewedDuring((t) => t >= 106 * hours && t < 146 * hours, {alone: true}).lost).toBe(true);
   });
 
   test('and has expired makes its host not Live, which keeps its routes and is Live again when the next certificate is seen', () => {

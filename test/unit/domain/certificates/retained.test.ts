@@ -25,7 +25,7 @@ const condition = (type: string, status: 'True' | 'False' = 'True') => ({
 
 /** Issued, and due for renewal in so long. */
 function issued(renewalInMs = 60 * days, conditions = [condition('Ready')]): Certificate {
-  const made = makeCertificate({name: 'docs', namespace: 'acme', hostname, issuerRef: policy.issuerRef});
+  const made = makeCertificate({name: 'docs', namespace: 'acme', hostname, issuerRef: policy.issuers[0].issuerRef});
   return {
     ...made,
     metadata: {...made.metadata, uid: 'uid-certificate'},
@@ -60,7 +60,7 @@ describe('A Certificate that its owner needs no more', () => {
 
   test('keeps the key that it was taken over with', () => {
     const {name, namespace = ''} = issued().metadata;
-    const {issuerRef} = policy;
+    const [{issuerRef}] = policy.issuers;
     const taken = makeCertificate({name, namespace, hostname, issuerRef, privateKey: 'RSA 4096'});
     const {metadata, spec} = rested({...issued(), ...taken});
     expect([spec.privateKey.algorithm, privateKeyOf({metadata})]).toEqual(['RSA', 'RSA 4096']);

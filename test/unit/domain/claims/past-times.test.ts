@@ -22,7 +22,7 @@ import {
 
 const docs = 'docs.example.com';
 const ahead = timestamp(t0 + 5 * hours);
-const settings = {quarantineTimeMs: 3 * days, budgets: policy.budgets};
+const settings = {quarantineTimeMs: 3 * days, orderMemoryMs: policy.orderMemoryMs};
 
 /** A claim that a leader released whose clock was 5 hours ahead. */
 const released = (change = {}) => {
@@ -65,8 +65,7 @@ describe('After a leader whose clock ran ahead', () => {
   });
 
   test('a quarantine ends when one that begins now would, at the latest', () => {
-    const {perMs} = [...policy.budgets.account].toSorted((a, b) => b.perMs - a.perMs)[0]!;
-    const quarantineTimeMs = perMs + 30 * days;
+    const quarantineTimeMs = policy.orderMemoryMs + 30 * days;
     const write = correctTimes(released({quarantinedUntil: timestamp(t0 + quarantineTimeMs + hours)}), t0, {
       ...settings,
       quarantineTimeMs,

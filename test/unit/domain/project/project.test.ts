@@ -338,7 +338,10 @@ describe('A Project', () => {
     });
 
     test('stays with its issuer until another one may be asked', () => {
-      expect([issuerWith(waitsInLine), issuerWith({tls: 'PerProject'})]).toEqual(['before', policy.issuerRef.name]);
+      expect([issuerWith(waitsInLine), issuerWith({tls: 'PerProject'})]).toEqual([
+        'before',
+        policy.issuers[0].issuerRef.name,
+      ]);
       // Behind all who have no certificate; whose ends first is the first.
       const {orderRequests} = decideProject(projectWorld({...waitsInLine, certificate: ofAnotherIssuer()}));
       expect(orderRequests).toMatchObject([{state: 'Wanted', since: Date.parse(ofAnotherIssuer().notAfter!)}]);

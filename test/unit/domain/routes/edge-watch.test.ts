@@ -7,6 +7,7 @@ import {timestamp} from '../../../../operator/domain/times.ts';
 import type {Verdict} from '../../../../operator/domain/verification/method.ts';
 import type {EdgeFinding, EdgeProbe, EdgeState, HostFacts, World} from '../../../../operator/domain/world.ts';
 import {
+  withIssuer,
   certificate,
   condition,
   conditionLines,
@@ -224,8 +225,13 @@ describe('A Live hostname whose certificate is lost', () => {
   });
 
   test('is told that CAA forbids another one, also while DNS cannot be asked', () => {
-    const caa = {kind: 'Blocked' as const, by: 'Customer' as const, message: 'example.com has CAA.'};
-    const gated = {...live, policy: {...live.policy, caaIdentities: ['ca.example']}};
+    const caa = {
+      kind: 'Blocked' as const,
+      by: 'Customer' as const,
+      miss: 'Issuer' as const,
+      message: 'example.com has CAA.',
+    };
+    const gated = {...live, policy: {...live.policy, ...withIssuer({caaIdentities: ['ca.example']})}};
     const verdict: Verdict = {kind: 'Proven', by: 'CNAME', apex: false, caa};
     const blocked = at(from, {...served(), verdict, certificate: issuing}, gated);
     const [said] = decide(blocked).status.hosts!;

@@ -23,6 +23,7 @@ import type {Question} from '../../../../operator/domain/verification/records.ts
 import {timestamp} from '../../../../operator/domain/times.ts';
 import type {Decision, HostFacts, World} from '../../../../operator/domain/world.ts';
 import {
+  withIssuer,
   claimsBy,
   conditionLines,
   days,
@@ -383,7 +384,7 @@ describe('A hostname that is Live and is put behind a CDN', () => {
   });
 
   test('and has an order before it, for another issuer for one, needs its CAA records, which come with the check', () => {
-    const policyOf = {...policy, caaIdentities: ['ca.example']};
+    const policyOf = {...policy, ...withIssuer({caaIdentities: ['ca.example']})};
     const allowed = {kind: 'Allowed'} as const;
     const proved: World = settled(
       world({
@@ -395,9 +396,9 @@ describe('A hostname that is Live and is put behind a CDN', () => {
     expect(objectLines(lost({...behind, caa: allowed}))).toContain(`acme Certificate ${docs}`);
     expect(objectLines(lost(behind))).not.toContain(`acme Certificate ${docs}`);
     expect(lost(behind).looks).toMatchObject([{what: 'dns', caa: true}]);
-    expect(objectLines(lost({...behind, caa: {kind: 'Blocked', by: 'Customer', message: 'no'}}))).not.toContain(
-      `acme Certificate ${docs}`,
-    );
+    expect(
+      objectLines(lost({...behind, caa: {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: 'no'}})),
+    ).not.toContain(`acme Certificate ${docs}`);
   });
 });
 

@@ -39,7 +39,7 @@ async function checked(
     askNegativeTtl: () => Promise.resolve(undefined),
     askCaa: () => Promise.resolve({}),
   } as unknown as Parameters<typeof check>[0]['dns'];
-  const options = {dns, rules, mode: 'Authoritative' as const, ca: {identities: [], zone: 'platform.test'}};
+  const options = {dns, rules, mode: 'Authoritative' as const, cas: () => []};
   const verdict = await check(options, {...question, ...(owned && {owned: true as const})}, false);
   return {verdict, resolversAsked};
 }

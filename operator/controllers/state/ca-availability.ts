@@ -1,0 +1,103 @@
+import type {Logger} from 'pino';
+import {answers} from '../../acme/directory.ts';
+import type {IssuerRef} from '../../api/foreign.ts';
+import type {Client} from '../../kube/client/client.ts';
+import {directoryOf, readIssuer} from './issuer.ts';
+
+/** How often each directory is read, ms. */
+const periodMs = 60_000;
+/** A failure counts when a second read confirms it after this time, ms. */
+const confirmMs = 10_000;
+
+export interface AvailabilityOptions {
+  client: Pick<Client, 'get'>;
+  issuers: readonly IssuerRef[];
+  /** Doorplate's own: where a namespaced Issuer is read. */
+  namespace: string;
+  /** An issuer that did not answer is used again when it has answered for this time, ms. */
+  recoveryMs: number;
+  log: Pick<Logger, 'info' | 'warn'>;
+  now?: () => number;
+  /** {@link answers}, or a stand-in. */
+  ask?: typeof answers;
+}
+
+interface Known {
+  /** The first of the failed reads. */
+  failedAt?: number;
+  isConfirmed?: true;
+  /** Since when it answers again. */
+  answersAt?: number;
+}
+
+/**
+ * Whether the CAs of the issuers answer, by their directories. With a single issuer nothing is read: no other could take its place. A
+ * failure to read the issuer itself changes nothing.
+ */
+export class CaAvailability {
+  readonly #options: AvailabilityOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #handlers: (() => void)[] = [];
+  readonly #stop = new AbortController();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: AvailabilityOptions) {
+    this.#options = options;
+  }
+
+  /** Since when a CA has not answered, ms since the epoch; undefined: it answers, or is not known. */
+  unavailableSince(issuer: string): number | undefined {
+    const {failedAt, isConfirmed} = this.#known.get(issuer) ?? {};
+    return isConfirmed ? failedAt : undefined;
+  }
+
+  /** Calls when a CA stops answering, or is used again. */
+  onChange(handler: () => void): void {
+    this.#handlers.push(handler);
+  }
+
+  start(): void {
+    const {issuers} = this.#options;
+    if (issuers.length > 1) for (const issuer of issuers) void this.#look(issuer);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+
+  async #look(issuerRef: IssuerRef): Promise<void> {
+    const {client, namespace, ask = answers, now = Date.now} = this.#options;
+    const {signal} = this.#stop;
+    const {name} = issuerRef;
+    try {
+      const found = issuerRef.group === 'cert-manager.io' && (await readIssuer({client, issuerRef, namespace}, signal));
+      const directory = found && directoryOf(found);
+      if (directory) this.#note(name, await ask(directory.server, {...directory, signal}), now());
+    } catch {
+      // The API server does not answer, or refuses: nothing is known about the CA.
+    }
+    if (signal.aborted) return;
+    const {failedAt, isConfirmed} = this.#known.get(name) ?? {};
+    const timer = setTimeout(
+      () => void this.#look(issuerRef),
+      failedAt !== undefined && !isConfirmed ? confirmMs : periodMs,
+    );
+    this.#timers.set(name, timer.unref());
+  }
+
+  #note(issuer: string, isAnswering: boolean, now: number): void {
+    const {log, recoveryMs} = this.#options;
+    const known = this.#known.get(issuer) ?? {};
+    const before = this.unavailableSince(issuer);
+    const {failedAt = now, isConfirmed, answersAt = now} = known;
+    if (!isAnswering) this.#known.set(issuer, {failedAt, ...(known.failedAt !== undefined && {isConfirmed: true})});
+    else if (isConfirmed && now - answersAt < recoveryMs) this.#known.set(issuer, {failedAt, isConfirmed, answersAt});
+    else this.#known.delete(issuer);
+    const after = this.unavailableSince(issuer);
+    if (after === before) return;
+    if (after === undefined) log.info({issuer}, 'the CA of the issuer answers again');
+    else log.warn({issuer}, 'the CA of the issuer does not answer: other issuers take its place if they may');
+    for (const handler of this.#handlers) handler();
+  }
+}

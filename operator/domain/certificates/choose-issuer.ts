@@ -1,0 +1,97 @@
+/**
+ * Which of the platform's issuers gets the order of a hostname (`issuers`). The first is preferred. Each later one lists the cases in which
+ * it takes the place of those before it.
+ *
+ *   CAAForbids    CAA records do not allow the CA
+ *   BudgetSpent   the CA would not take the order within a minute, by its limits or after errors of its own
+ *   Unavailable   its directory does not answer, or answers with a server error
+ *
+ * A hostname stays with the issuer of its certificate while that can renew it. It moves back as soon as an earlier issuer can take it,
+ * like a hostname whose platform has set another issuer (host/ordering.ts).
+ */
+import type {HostFacts, IssuerPolicy, Policy} from '../world.ts';
+import type {Order} from './budget.ts';
+import type {Miss} from './caa.ts';
+
+/** Cases in which an issuer takes the place of those before it. */
+export const issuerCases = ['CAAForbids', 'BudgetSpent', 'Unavailable'] as const;
+export type IssuerCase = (typeof issuerCases)[number];
+
+/** The issuer that is chosen for a hostname. */
+export const issuerOf = (policy: Pick<Policy, 'issuers'>, {issuer}: Pick<HostFacts, 'issuer'>): IssuerPolicy =>
+  issuer ?? policy.issuers[0];
+
+/** Whether an issuer got an order. Orders from before orders had an issuer count for the preferred one. */
+export const isOrderOf = (
+  order: Pick<Order, 'issuer'>,
+  {issuerRef}: IssuerPolicy,
+  {issuers}: Pick<Policy, 'issuers'>,
+) => (order.issuer ?? issuers[0].issuerRef.name) === issuerRef.name;
+
+/** Whether a CA is known by its names in CAA records. */
+export const checksCaa = ({issuers}: Pick<Policy, 'issuers'>): boolean =>
+  issuers.some(({caaIdentities}) => caaIdentities.length > 0);
+
+/** What is known about one issuer and one hostname. */
+export interface IssuerState {
+  name: string;
+  when: readonly IssuerCase[];
+  /** What the CAA records lack to allow this CA; undefined: they allow it, or are not known. */
+  forbiddenBy?: Miss;
+  /** Whether CAA records were read, or need not be. */
+  isCaaKnown: boolean;
+  isSpent: boolean;
+  /** Since when it does not answer, ms since the epoch; undefined: it answers, or has never been asked. */
+  unavailableSince?: number;
+}
+
+/** The certificate that the hostname has, or that is under way. Times in ms since the epoch. */
+export interface IssuedBy {
+  name: string;
+  /** A valid certificate, which ends then; undefined: its order is under way, or has failed. */
+  validUntil?: number;
+}
+
+/** An issuer that does not answer is replaced after this part of the certificate's remaining life. */
+const patience = 1 / 3;
+
+const failuresOf = ({forbiddenBy, isSpent, unavailableSince}: IssuerState): IssuerCase[] => [
+  ...(forbiddenBy !== undefined ? (['CAAForbids'] as const) : []),
+  ...(isSpent ? (['BudgetSpent'] as const) : []),
+  ...(unavailableSince !== undefined ? (['Unavailable'] as const) : []),
+];
+
+/** Nearest to allowing the CA first. */
+const byMiss: readonly Miss[] = ['Method', 'Account', 'Malformed', 'Letters', 'Issuer', 'Critical'];
+
+/** The name of the issuer for a hostname. `states`: in the order of the settings, at least one. */
+export function chooseIssuer(states: readonly IssuerState[], issuedBy: IssuedBy | undefined, now: number): string {
+  const [first] = states as [IssuerState, ...IssuerState[]];
+  const mayReplace = (s: IssuerState, before: readonly IssuerState[]) =>
+    before.every((b) => failuresOf(b).some((f) => s.when.includes(f)));
+  const usable = states.find((s, i) => failuresOf(s).length === 0 && mayReplace(s, states.slice(0, i)));
+  const current = states.find(({name}) => name === issuedBy?.name);
+  if (!current || !issuedBy)
+    return (usable ?? nearest(states.filter((s, i) => mayReplace(s, states.slice(0, i)))) ?? first).name;
+  const isEarlier = usable?.isCaaKnown === true && states.indexOf(usable) < states.indexOf(current);
+  if (isEarlier && issuedBy.validUntil !== undefined) return usable.name;
+  return keeps(current, issuedBy, now) ? current.name : (usable ?? current).name;
+}
+
+/** Whether an issuer keeps a hostname of its own. Its own budget counts no renewals, and an order under way has its tokens. */
+function keeps({forbiddenBy, unavailableSince}: IssuerState, {validUntil}: IssuedBy, now: number): boolean {
+  if (forbiddenBy !== undefined) return false;
+  if (unavailableSince === undefined) return true;
+  return validUntil !== undefined && now < unavailableSince + (validUntil - unavailableSince) * patience;
+}
+
+/** The issuer that needs least to take the order: time, or the smallest change of the CAA records. */
+function nearest(states: readonly IssuerState[]): IssuerState | undefined {
+  const allowed = states.filter((s) => s.forbiddenBy === undefined);
+  const answers = allowed.find((s) => s.unavailableSince === undefined);
+  return (
+    answers ??
+    allowed[0] ??
+    states.toSorted((a, b) => byMiss.indexOf(a.forbiddenBy!) - byMiss.indexOf(b.forbiddenBy!))[0]
+  );
+}

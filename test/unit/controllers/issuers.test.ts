@@ -1,0 +1,98 @@
+import {describe, expect, test} from '@jest/globals';
+import {issuerFor, issuersNow, type HostnameToIssue, type KnownCas} from '../../../operator/controllers/issuers.ts';
+import type {Order} from '../../../operator/domain/certificates/budget.ts';
+import type {CaaVerdict} from '../../../operator/domain/certificates/caa.ts';
+import {issuerCases} from '../../../operator/domain/certificates/choose-issuer.ts';
+import {decide} from '../../../operator/domain/lifecycle.ts';
+import {timestamp} from '../../../operator/domain/times.ts';
+import type {Policy} from '../../../operator/domain/world.ts';
+import {certificate, hours, minutes, policy as usual, proven, t0, world} from '../../support/world.ts';
+
+const [one] = usual.issuers;
+const second = {...one, issuerRef: {...one.issuerRef, name: 'second'}, when: issuerCases};
+const policy: Pick<Policy, 'issuers'> = {issuers: [one, second]};
+const cas = (change: Partial<KnownCas> = {}): KnownCas => ({
+  identities: (issuer) => [`${issuer}.example`],
+  unavailableSince: () => undefined,
+  ...change,
+});
+const orders = (expected: Record<string, number> = {}) => ({expectedAt: (issuer: string) => expected[issuer] ?? 0});
+const host: HostnameToIssue = {
+  now: t0,
+  hostname: 'docs.example.com',
+  tenant: 'acme',
+  certificate: 'acme/docs',
+  existing: undefined,
+  orders: [],
+};
+const blocked: CaaVerdict = {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: ''};
+const nameFor = (change: Partial<HostnameToIssue>, sources: {cas?: KnownCas; expected?: Record<string, number>} = {}) =>
+  issuerFor(policy, {cas: sources.cas ?? cas(), orders: orders(sources.expected)}, {...host, ...change})?.issuerRef
+    .name;
+
+const failed = (minutesAgo: number, change: Partial<Order> = {}): Order => ({
+  at: timestamp(t0 - minutesAgo * minutes),
+  outcome: 'Failed',
+  endedAt: timestamp(t0 - minutesAgo * minutes),
+  ...change,
+});
+const valid = (left: number) => ({
+  ...certificate(),
+  issuerRef: one.issuerRef,
+  notAfter: timestamp(t0 + left * hours),
+});
+const decided = (change = {}) =>
+  decide(world({policy, facts: {'docs.example.com': {...proven(), issuer: second, ...change}}}));
+
+test('A single issuer is not chosen', () => {
+  expect(issuerFor(usual, {cas: cas(), orders: orders()}, host)).toBeUndefined();
+});
+
+test('The issuers have the names that their CAs have by now', () => {
+  expect(issuersNow(policy, cas()).map(({caaIdentities}) => caaIdentities)).toEqual([
+    ['letsencrypt.example'],
+    ['second.example'],
+  ]);
+});
+
+describe('The first issuer is passed over', () => {
+  test('if CAA records forbid it alone', () => {
+    expect(nameFor({caaOf: {letsencrypt: blocked, second: {kind: 'Allowed'}}})).toBe('second');
+    expect(nameFor({caaOf: {letsencrypt: blocked, second: blocked}})).toBe('letsencrypt');
+  });
+
+  test('if its queue would take more than a minute', () => {
+    expect(nameFor({}, {expected: {letsencrypt: t0 + minutes}})).toBe('letsencrypt');
+    expect(nameFor({}, {expected: {letsencrypt: t0 + minutes + 1}})).toBe('second');
+  });
+
+  test("if the hostname's own budget at this CA is spent", () => {
+    const spent = [failed(20), failed(10)];
+    expect(nameFor({orders: spent})).toBe('second');
+    expect(nameFor({orders: spent.map((order) => ({...order, issuer: 'second'}))})).toBe('letsencrypt');
+  });
+
+  test('if its CA does not answer, and a certificate waits for a third of its life', () => {
+    const away = cas({unavailableSince: (issuer) => (issuer === 'letsencrypt' ? t0 - hours : undefined)});
+    expect(nameFor({}, {cas: away})).toBe('second');
+    expect(nameFor({existing: valid(3)}, {cas: away})).toBe('letsencrypt');
+    expect(nameFor({existing: valid(2)}, {cas: away})).toBe('second');
+  });
+});
+
+describe('A decision', () => {
+  test('orders of the chosen issuer', () => {
+    expect(decided().orderRequests).toMatchObject([{issuer: 'second'}]);
+    expect(decided({grant: {kind: 'Granted'}}).certificates).toMatchObject([{spec: {issuerRef: {name: 'second'}}}]);
+  });
+
+  test('moves a hostname from one issuer to the other when that has granted the order', () => {
+    const live = {...certificate(), issuerRef: one.issuerRef};
+    expect(decided({certificate: live, grant: undefined}).certificates).toMatchObject([
+      {spec: {issuerRef: {name: 'letsencrypt'}}},
+    ]);
+    expect(decided({certificate: live, grant: {kind: 'Granted'}}).certificates).toMatchObject([
+      {spec: {issuerRef: {name: 'second'}}},
+    ]);
+  });
+});
