@@ -1,8 +1,7 @@
 /** The settings of the issuers: cert-manager's issuers, and the limits and names of their CAs. */
 import {z} from 'zod';
 import type {Budgets} from './domain/certificates/budget.ts';
-import {issuerCases} from './domain/certificates/choose-issuer.ts';
-import type {IssuerPolicy} from './domain/world.ts';
+import {issuerCases, type IssuerPolicy} from './domain/certificates/choose-issuer.ts';
 import {hostname, limits} from './setting-values.ts';
 
 export const issuerRef = z.strictObject({

@@ -31,7 +31,7 @@ export async function readDirectory(
 ): Promise<Directory> {
   const url = new URL(server);
   // RFC 8555, 6.1.
-  if (url.protocol !== 'https:') throw new Error(`${server}: an ACME directory must be served over HTTPS`);
+  if (url.protocol !== 'https:') throw new NoDirectoryError(`${server}: an ACME directory must be served over HTTPS`);
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   const tls = {allowH2: false, ...(caBundle !== undefined && {ca: [...getCACertificates('default'), caBundle]})};
   const dispatcher = proxy ? new ProxyAgent({uri: proxy.href, requestTls: tls}) : new Agent({connect: tls});
@@ -52,6 +52,11 @@ export async function caaIdentities(server: string, options: DirectoryOptions = 
       named.slice(0, mostIdentities).flatMap((n: unknown) => (typeof n === 'string' ? (normalise(n) ?? []) : [])),
     ),
   ].toSorted();
+}
+
+/** Whatever the server answers, it is no directory. */
+class NoDirectoryError extends Error {
+  override readonly name = 'NoDirectoryError';
 }
 
 /** The server answered, with another status than 200. */
@@ -76,7 +81,7 @@ export async function answers(server: string, options: DirectoryOptions = {}): P
   } catch (error) {
     if (error instanceof RefusedError) return error.status < 500;
     // It answered with something else than a directory.
-    return error instanceof SyntaxError;
+    return error instanceof SyntaxError || error instanceof NoDirectoryError;
   }
 }
 
@@ -98,6 +103,6 @@ async function get(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promi
     signal.throwIfAborted();
     throw new Error(`${url.href}: the answer was cut`, {cause: error});
   }
-  if (length > longestDirectory) throw new Error(`${url.href}: more than ${longestDirectory} bytes`);
+  if (length > longestDirectory) throw new NoDirectoryError(`${url.href}: more than ${longestDirectory} bytes`);
   return Buffer.concat(chunks).toString('utf8');
 }

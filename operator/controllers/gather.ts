@@ -32,9 +32,9 @@ import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
 import type {OrderQueues} from './orders/order-queues.ts';
-import {mergeOrders} from '../domain/certificates/budget.ts';
 import type {Verdict} from '../domain/verification/method.ts';
-import {issuerFor, issuersNow, type KnownCas} from './issuers.ts';
+import {issuerOf} from '../domain/certificates/choose-issuer.ts';
+import {orderFacts, issuersNow, type KnownCas} from './issuers.ts';
 import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
 import {hostnamesOf, projectKey, uidOf} from '../resources/relations.ts';
@@ -113,17 +113,15 @@ function factsOf(
   role: HostStatus['role'],
   {writeErrors, claimErrors}: Moment['writes'],
 ): HostFacts {
-  const {policy, dns, edge, edgeAddresses, issuance, ownedObjects, orders, claims, checks} = sources;
-  const {now, domain, project, tenant} = known;
+  const {dns, edge, edgeAddresses, issuance, ownedObjects, claims, checks} = sources;
+  const {now, domain, project, tenant, policy} = known;
   const {namespace = '', uid = ''} = domain.metadata;
   const key = keyOf(domain);
   const name = objectNameOf(uid, hostname);
   const home = (use: Use) => homeOf(use, namespace, policy.redirector);
   const target = project?.status?.host;
-  const checked =
-    target === undefined
-      ? undefined
-      : dns.latest(key, dnsKey(questionOf(known, hostname, target, claims.of(hostname))));
+  const question = target === undefined ? undefined : questionOf(known, hostname, target, claims.of(hostname));
+  const checked = question && dns.latest(key, dnsKey(question));
   const earlier = checks.of(tenantKey(tenant), hostname, now);
   const owner = isHeldBy(claims.of(hostname), domain) ? tenant : undefined;
   const siblingDomains = siblingsOf(sources, known, hostname);
@@ -137,42 +135,30 @@ function factsOf(
   const certificate = certificates[useOf(role)];
   const formerCertificate = certificates[otherUse(useOf(role))];
   const read = certificate && issuance.latest(key, issuanceKey(hostname, attemptOf(certificate)));
-  const place = `${home(useOf(role))}/${nameOf(useOf(role))}`;
-  const {caaOf} = checked?.result.kind === 'Unknown' ? {} : (checked?.result ?? {});
-  const made = orders.orders(hostname);
-  const issuer = issuerFor(policy, sources, {
+  const ordered = orderFacts(policy, sources, {
     now,
     hostname,
     tenant: tenantKey(tenant),
-    certificate: place,
+    certificate: `${home(useOf(role))}/${nameOf(useOf(role))}`,
     existing: certificate,
-    orders: mergeOrders(claims.of(hostname)?.status?.orders ?? [], made, policy.orderMemoryMs, now),
-    caaOf,
+    caaOf: claims.of(hostname)?.spec.proof === 'Platform' ? 'NotNeeded' : caaOfIssuers(checked?.result),
   });
-  const issuerName = (issuer ?? policy.issuers[0]).issuerRef.name;
-  const grant = orders.grant(place, issuerName);
   const [writeError] = [...objectNames(name), nameOf(useOf(role))].flatMap((object) => writeErrors.get(object) ?? []);
-  const standing = (use: Use): HostFacts['standing'] => {
-    const since = ownedObjects.since(domain, `${home(use)}/${name}`);
-    if (since === undefined) return {};
-    const routes = project && routesOfHost(domain, project, hostname, use, policy.redirector, nameOf(use));
-    const isWhole = routes !== undefined && render(routes, sources).every((i) => ownedObjects.stands(domain, i));
-    return {[use]: {since, isWhole}};
-  };
   const rival = rivalOf(sources, known, hostname);
   return {
-    ...(checked && {verdict: judgedFor(checked.result, issuerName), checkedAt: checked.at}),
+    ...(checked && {
+      verdict: judgedFor(checked.result, issuerOf(policy, ordered).issuerRef.name),
+      checkedAt: checked.at,
+    }),
     ...(earlier && {earlier}),
     ...edgeFacts(edgeAddresses.endpoints, edge.recent(key, edgeKey(hostname))),
     certificate,
     ...(formerCertificate && {formerCertificate}),
     ...(certificateNames && {certificateNames}),
     ...(privateKeys && {privateKeys}),
-    orders: made,
-    ...(issuer && {issuer}),
-    ...(grant && {grant}),
+    ...ordered,
     ...(read && {diagnosis: read.result, diagnosedAt: read.at}),
-    standing: {...standing('serves'), ...standing('redirects')},
+    standing: standingOf(sources, known, hostname, nameOf),
     ...successionFacts(sources, known, hostname, siblings),
     ...(role === 'FormerPrimary' && siblingDomains.some(isToOwn(hostname, known)) && {isAwaited: true}),
     ...(rival && {rival: {...rival, looks: looksAt(sources, key, rival.question)}}),
@@ -180,6 +166,28 @@ function factsOf(
     ...(claimErrors.has(hostname) && {claimError: claimErrors.get(hostname)}),
   };
 }
+
+/** Whether the objects of each use stand, and since when. `nameOf`: the name of the Certificate. */
+function standingOf(
+  sources: GatherSources,
+  {domain, project, policy}: Pick<World, 'domain' | 'project' | 'policy'>,
+  hostname: Hostname,
+  nameOf: (use: Use) => string,
+): HostFacts['standing'] {
+  const {namespace = '', uid = ''} = domain.metadata;
+  const standing = (use: Use): HostFacts['standing'] => {
+    const place = `${homeOf(use, namespace, policy.redirector)}/${objectNameOf(uid, hostname)}`;
+    const since = sources.ownedObjects.since(domain, place);
+    if (since === undefined) return {};
+    const routes = project && routesOfHost(domain, project, hostname, use, policy.redirector, nameOf(use));
+    const isWhole =
+      routes !== undefined && render(routes, sources).every((i) => sources.ownedObjects.stands(domain, i));
+    return {[use]: {since, isWhole}};
+  };
+  return {...standing('serves'), ...standing('redirects')};
+}
+
+const caaOfIssuers = (verdict: Verdict | undefined) => (verdict?.kind === 'Unknown' ? undefined : verdict?.caaOf);
 
 /** A verdict with what the CAA records say about the CA of one issuer. */
 const judgedFor = (verdict: Verdict, issuer: string): Verdict => {

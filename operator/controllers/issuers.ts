@@ -1,11 +1,19 @@
 /** Chooses the issuer of a hostname from what is known of the CAs, the budgets and the hostname's certificate. */
-import type {Order} from '../domain/certificates/budget.ts';
-import {spentBy} from '../domain/certificates/budget.ts';
+import type {DomainClaim} from '../api/foreign.ts';
+import type {Order, SpentBudget} from '../domain/certificates/budget.ts';
+import {mergeOrders, spentBy} from '../domain/certificates/budget.ts';
 import type {CaaVerdict} from '../domain/certificates/caa.ts';
 import type {CertificateFacts} from '../domain/certificates/certificate.ts';
-import {chooseIssuer, isOrderOf, type IssuerState} from '../domain/certificates/choose-issuer.ts';
+import {
+  chooseIssuer,
+  isOrderOf,
+  issuerOf,
+  type IssuerPolicy,
+  type Issuers,
+  type IssuerState,
+} from '../domain/certificates/choose-issuer.ts';
 import type {Hostname} from '../domain/hostnames/hostname.ts';
-import type {IssuerPolicy, Policy} from '../domain/world.ts';
+import type {HostFacts, Policy} from '../domain/world.ts';
 import type {OrderQueues} from './orders/order-queues.ts';
 
 /** What is known of the CAs of the issuers, by the issuers' names. */
@@ -14,14 +22,16 @@ export interface KnownCas {
   identities(issuer: string): readonly Hostname[];
   /** Since when the CA does not answer, ms since the epoch; undefined: it answers, or is not known. */
   unavailableSince(issuer: string): number | undefined;
+  /** Whether its names are known, and it has answered for so long that certificates may move back to it. */
+  isCertain(issuer: string): boolean;
 }
 
 /** The issuers with the names that their CAs have by now. */
-export const issuersNow = ({issuers}: Pick<Policy, 'issuers'>, cas: KnownCas): Policy['issuers'] =>
+export const issuersNow = ({issuers}: Issuers, cas: Pick<KnownCas, 'identities'>): Issuers['issuers'] =>
   issuers.map((issuer) => ({
     ...issuer,
     caaIdentities: cas.identities(issuer.issuerRef.name),
-  })) as unknown as Policy['issuers'];
+  })) as unknown as Issuers['issuers'];
 
 /** An order that waits longer than this, ms, waits for a budget. */
 const soonMs = 60_000;
@@ -35,31 +45,51 @@ export interface HostnameToIssue {
   certificate: string;
   existing: CertificateFacts | undefined;
   orders: readonly Order[];
-  /** The verdicts about its CAA records, by issuer. */
-  caaOf?: Readonly<Record<string, CaaVerdict>> | undefined;
+  /** The verdicts about its CAA records, by issuer; `NotNeeded`: the platform has verified the hostname. */
+  caaOf: Readonly<Record<string, CaaVerdict>> | 'NotNeeded' | undefined;
+}
+
+/** What is known of the order of a hostname: earlier orders, the issuer if there are several, and its answer. */
+export function orderFacts(
+  policy: Issuers & Pick<Policy, 'orderMemoryMs'>,
+  sources: {
+    cas: KnownCas;
+    orders: Pick<OrderQueues, 'expectedAt' | 'orders' | 'grant'>;
+    claims: {of(hostname: Hostname): DomainClaim | undefined};
+  },
+  host: Omit<HostnameToIssue, 'orders'>,
+): Pick<HostFacts, 'issuer' | 'grant'> & {orders: Order[]} {
+  const {now, hostname, certificate} = host;
+  const orders = sources.orders.orders(hostname);
+  const remembered = sources.claims.of(hostname)?.status?.orders ?? [];
+  const all = mergeOrders(remembered, orders, policy.orderMemoryMs, now);
+  const issuer = issuerFor(policy, sources, {...host, orders: all});
+  const grant = sources.orders.grant(certificate, issuerOf(policy, {...(issuer && {issuer})}).issuerRef.name);
+  return {orders, ...(issuer && {issuer}), ...(grant && {grant})};
 }
 
 /** The issuer for a hostname; undefined if there is a single one. */
 export function issuerFor(
-  policy: Pick<Policy, 'issuers'>,
+  policy: Issuers,
   {cas, orders: queues}: {cas: KnownCas; orders: Pick<OrderQueues, 'expectedAt'>},
   host: HostnameToIssue,
 ): IssuerPolicy | undefined {
   const {issuers} = policy;
   if (issuers.length === 1) return undefined;
-  const {now, hostname, tenant, certificate, existing, orders, caaOf = {}} = host;
+  const {now, hostname, tenant, certificate, existing, orders, caaOf} = host;
   const stateOf = (issuer: IssuerPolicy): IssuerState => {
     const {name} = issuer.issuerRef;
-    const caa = caaOf[name];
+    const caa = caaOf === 'NotNeeded' ? undefined : caaOf?.[name];
+    const needsCaa = caaOf !== 'NotNeeded' && issuer.caaIdentities.length > 0;
     const unavailableSince = cas.unavailableSince(name);
     const its = orders.filter((order) => isOrderOf(order, issuer, policy));
     return {
       name,
       when: issuer.when,
-      isCaaKnown: issuer.caaIdentities.length === 0 || (caa !== undefined && caa.kind !== 'Unknown'),
+      isCertain: cas.isCertain(name) && (!needsCaa || (caa !== undefined && caa.kind !== 'Unknown')),
       ...(caa?.kind === 'Blocked' && {forbiddenBy: caa.miss}),
       isSpent:
-        spentBy(its, issuer.budgets, {now, tenant}) !== undefined ||
+        isSpentBudget(spentBy(its, issuer.budgets, {now, tenant})) ||
         queues.expectedAt(name, tenant, {certificate, hostname}) > now + soonMs,
       ...(unavailableSince !== undefined && {unavailableSince}),
     };
@@ -68,8 +98,12 @@ export function issuerFor(
   return issuers.find(({issuerRef}) => issuerRef.name === chosen);
 }
 
+/** Failures of a hostname itself go on at another CA. */
+const isSpentBudget = (spent: SpentBudget | undefined) => spent?.of === 'certificates' || spent?.of === 'authority';
+
 const issuedBy = (certificate: CertificateFacts | undefined) =>
   certificate?.issuerRef && {
     name: certificate.issuerRef.name,
     ...(certificate.ready && certificate.notAfter !== undefined && {validUntil: Date.parse(certificate.notAfter)}),
+    isUnderWay: certificate.issuing || certificate.failure === undefined,
   };

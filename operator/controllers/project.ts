@@ -49,9 +49,8 @@ import {
   type Stage,
   writeClaims,
 } from './stages.ts';
-import {mergeOrders} from '../domain/certificates/budget.ts';
 import {tenantKey} from '../domain/tenant.ts';
-import {issuerFor, issuersNow, type KnownCas} from './issuers.ts';
+import {orderFacts, issuersNow, type KnownCas} from './issuers.ts';
 import {eventOfProject} from './status-events.ts';
 
 export interface ProjectDeps extends Pick<Caches, 'projects' | 'services' | 'slices' | 'domains' | 'ingressClasses'> {
@@ -224,23 +223,21 @@ function factsOf(
   project: Project,
   {host, use, tenant, now, policy}: {host: Hostname; use: Use; tenant: Tenant | undefined; now: number; policy: Policy},
 ): ProjectWorld['facts'][Use] {
-  const {ownedObjects, orders, claims} = deps;
+  const {ownedObjects} = deps;
   const {namespace: home = '', uid = ''} = project.metadata;
   const name = objectNameOf(uid, host);
   const namespace = homeOf(use, home, policy.redirector);
   const since = ownedObjects.since(project, `${namespace}/${name}`);
   const certificate = ownedObjects.certificate({owner: project, hostname: host, namespace, tenant, now});
   const certificateName = certificate?.name ?? name;
-  const place = `${namespace}/${certificateName}`;
-  const issuer = issuerFor(policy, deps, {
+  const {issuer, grant} = orderFacts(policy, deps, {
     now,
     hostname: host,
     tenant: tenant ? tenantKey(tenant) : '',
-    certificate: place,
+    certificate: `${namespace}/${certificateName}`,
     existing: certificate,
-    orders: mergeOrders(claims.of(host)?.status?.orders ?? [], orders.orders(host), policy.orderMemoryMs, now),
+    caaOf: 'NotNeeded',
   });
-  const grant = orders.grant(place, (issuer ?? policy.issuers[0]).issuerRef.name);
   const isWhole = () =>
     render(routesOfDefaultHost(project, host, use, policy, certificateName), deps).every((i) =>
       ownedObjects.stands(project, i),

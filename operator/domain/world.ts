@@ -1,9 +1,9 @@
 /** Input and result of a decision about a CustomDomain: plain data, without functions that query anything. */
 
 import type {CustomDomainStatus} from '../api/custom-domain.ts';
-import type {Certificate, CustomDomain, DomainClaim, IssuerRef, Project} from '../api/foreign.ts';
-import type {Budgets, OrderGrant, Order} from './certificates/budget.ts';
-import type {IssuerCase} from './certificates/choose-issuer.ts';
+import type {Certificate, CustomDomain, DomainClaim, Project} from '../api/foreign.ts';
+import type {OrderGrant, Order} from './certificates/budget.ts';
+import type {IssuerPolicy, Issuers} from './certificates/choose-issuer.ts';
 import type {CertificateFacts, PrivateKey} from './certificates/certificate.ts';
 import type {ClaimWrite} from './claims/claim-write.ts';
 import type {Diagnosis} from './certificates/diagnosis.ts';
@@ -17,23 +17,11 @@ import type {RedirectorService, Route, ExistingRoutes, Use} from './routes/route
 import type {Tenant} from './tenant.ts';
 import type {PublishedHosts} from './hostnames/published.ts';
 
-/** One of the platform's issuers. */
-export interface IssuerPolicy {
-  issuerRef: IssuerRef;
-  /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
-  caaIdentities: readonly Hostname[];
-  budgets: Budgets;
-  /** The cases in which it takes the place of those before it. */
-  when: readonly IssuerCase[];
-}
-
 /** The platform's settings that decisions need. All times in milliseconds. */
-export interface Policy extends Edge {
+export interface Policy extends Edge, Issuers {
   installation: string;
   zone: Hostname;
   tls: 'Wildcard' | 'PerProject';
-  /** The preferred one first. */
-  issuers: readonly [IssuerPolicy, ...IssuerPolicy[]];
   ingressClassName: string;
   redirector: RedirectorService;
   deniedNames: readonly Hostname[];

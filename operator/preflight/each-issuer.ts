@@ -1,4 +1,4 @@
-import type {IssuerPolicy} from '../domain/world.ts';
+import type {IssuerPolicy} from '../domain/certificates/choose-issuer.ts';
 import type {PreflightAnswer, PreflightWorld} from './question.ts';
 
 const worst = ['failed', 'unknown', 'ok'] as const;

@@ -1,6 +1,6 @@
 /** A preflight check, and its result. */
 import type {AcmeIssuer, IssuerRef} from '../api/foreign.ts';
-import type {IssuerPolicy} from '../domain/world.ts';
+import type {IssuerPolicy} from '../domain/certificates/choose-issuer.ts';
 import type {Settings} from '../config.ts';
 import type {Edge} from '../domain/verification/method.ts';
 import type {DnsServer} from '../dns/wire.ts';

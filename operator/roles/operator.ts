@@ -53,11 +53,10 @@ import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
 
 export function operator(parts: RoleParts): Manager {
-  const {config, client, log, registry, pace, askCa} = parts;
+  const {config, client, log, registry, pace} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
-  const {issuerRecoveryTime: recoveryMs} = config.settings;
-  const cas = new Cas({client, issuers: policy.issuers, namespace, recoveryMs, log, askNames: askCa});
+  const cas = casOf(parts);
   const [counters, tenants] = [domainMetrics(registry), new Tenants(caches, policy.defaultPlan)];
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
@@ -74,16 +73,8 @@ export function operator(parts: RoleParts): Manager {
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  measure(registry, counters, {
-    caches,
-    tenants,
-    orders,
-    plainHttp,
-    preflight,
-    edgeHealth,
-    issuers: policy.issuers,
-    leads,
-  });
+  const {issuers} = policy;
+  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
@@ -121,6 +112,11 @@ export function operator(parts: RoleParts): Manager {
       })
   );
 }
+
+const casOf = ({client, log, askCa, config: {policy, namespace, settings}}: RoleParts) => {
+  const {issuerRecoveryTime: recoveryMs} = settings;
+  return new Cas({client, issuers: policy.issuers, namespace, recoveryMs, log, askNames: askCa});
+};
 
 const orderQueues = (
   {issuers, issuanceStalledAfterMs}: Policy,

@@ -493,7 +493,11 @@ export class Town {
       key.startsWith(`${t.own} `) ? [{result: served().verdict!, at: this.now}] : (t.memory.get(key) ?? []);
     return {
       policy,
-      cas: {identities: () => policy.issuers[0].caaIdentities, unavailableSince: () => undefined},
+      cas: {
+        identities: () => policy.issuers[0].caaIdentities,
+        unavailableSince: () => undefined,
+        isCertain: () => true,
+      },
       edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: [edgeAt('192.0.2.1', {}).edge]},
       startedAt: () => t0,
       domains: {

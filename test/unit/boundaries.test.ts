@@ -11,7 +11,7 @@ const levels = [
   ['domain'],
   ['acme', 'limits', 'resources', 'setting-values.ts'],
   ['redirector'],
-  ['api-settings.ts', 'edge'],
+  ['api-settings.ts', 'edge', 'issuer-settings.ts'],
   ['config.ts', 'controllers'],
   ['observability', 'preflight'],
   ['http'],

@@ -40,7 +40,7 @@ export interface CheckFacts {
   policy: Policy;
   /** The edge, as far as it can be known here. */
   edge: Edge;
-  cas: Pick<Cas, 'all' | 'identities' | 'unavailableSince'>;
+  cas: Pick<Cas, 'all' | 'identities' | 'unavailableSince' | 'isCertain'>;
   tenant: Tenant;
   /** By key: those of the namespace, and those of others' claims. */
   projects: Map<Key, Project>;

@@ -12,7 +12,7 @@ import {timestamp} from '../../domain/times.ts';
 import {type CountedOrder, CountedOrders} from './counted-orders.ts';
 
 /** By which keys, and from when, an order counts. */
-interface LedgerEntry {
+interface HistoryEntry {
   /** The tenant's key; undefined: the order belongs to no tenant. */
   tenant: string | undefined;
   registered: Hostname;
@@ -26,12 +26,12 @@ interface LedgerEntry {
 interface Made {
   order: Order;
   madeBy?: number;
-  entry: LedgerEntry;
+  entry: HistoryEntry;
 }
 
 interface Granted {
   at: number;
-  entry: LedgerEntry;
+  entry: HistoryEntry;
 }
 
 /** The orders that a tenant may still have before others go first, and when to ask again, ms since the epoch. */
@@ -48,7 +48,7 @@ export interface GrantedOrder {
   at: number;
 }
 
-export interface LedgerOptions {
+export interface OrderHistoryOptions {
   budgets: Budgets;
   /** A grant without an order counts as made after this time, so that a cert-manager that never orders blocks no other hostname. */
   unheardAfterMs: number;
@@ -57,7 +57,7 @@ export interface LedgerOptions {
 }
 
 export class OrderHistory {
-  readonly #options: LedgerOptions;
+  readonly #options: OrderHistoryOptions;
   /** Orders by hostname and start of the order. */
   readonly #made = new Map<Hostname, Map<string, Made>>();
   /** By Certificate. */
@@ -73,7 +73,7 @@ export class OrderHistory {
   readonly #shares: readonly Limit[];
   #pruned: number;
 
-  constructor(options: LedgerOptions, {now, onShare}: {now: number; onShare: (tenant: string) => void}) {
+  constructor(options: OrderHistoryOptions, {now, onShare}: {now: number; onShare: (tenant: string) => void}) {
     this.#options = options;
     this.#onShare = onShare;
     this.#since = now - memoryMs(options.budgets);
@@ -230,7 +230,7 @@ export class OrderHistory {
   }
 
   /** How an order counts. */
-  #countedAs(order: Order, madeBy: number | undefined): Pick<LedgerEntry, 'order' | 'certificate'> {
+  #countedAs(order: Order, madeBy: number | undefined): Pick<HistoryEntry, 'order' | 'certificate'> {
     const {outcome, at, endedAt, superseded, cause} = order;
     // What the CA refused at once took no token.
     if (!this.#counts(order.renewal ?? false) || (cause !== undefined && cause !== 'Authority')) return {};
@@ -281,7 +281,7 @@ export class OrderHistory {
 
   #unheard = (begun: number): CountedOrder => ({at: begun + this.#options.unheardAfterMs, heard: false});
 
-  #count({tenant, registered, order, certificate}: LedgerEntry): void {
+  #count({tenant, registered, order, certificate}: HistoryEntry): void {
     const {registeredDomain} = this.#options.budgets;
     if (certificate) this.#listOf(this.#byRegisteredDomain, registered, registeredDomain).add(certificate);
     if (!order) return;
@@ -291,7 +291,7 @@ export class OrderHistory {
     this.#onShare(tenant);
   }
 
-  #uncount({tenant, registered, order, certificate}: LedgerEntry): void {
+  #uncount({tenant, registered, order, certificate}: HistoryEntry): void {
     if (certificate) this.#byRegisteredDomain.get(registered)?.remove(certificate);
     if (!order) return;
     this.#all.remove(order);

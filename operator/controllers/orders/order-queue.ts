@@ -8,6 +8,8 @@
  *     has room    |           v  the registered domain's budget is spent
  *              queue of the registered domain            keeps its arrival, and with it its position
  *
+ * An order that replaces a valid certificate comes after all others, renewal or not ({@link ReplacementQueue}).
+ *
  * A grant counts from the moment it is given, with no end, until the CA is known to have the order. So the CA's buckets never hold less
  * than ours, however late cert-manager asks for what was granted.
  */
@@ -20,17 +22,22 @@ import {registrableName} from '../../domain/hostnames/hostname.ts';
 import type {OrderRequest} from '../../domain/certificates/issuance.ts';
 import {CaBackOff} from './ca-back-off.ts';
 import {DomainQueue, type DomainRequest} from './domain-queue.ts';
-import {type LedgerOptions, OrderHistory} from './order-history.ts';
+import {type OrderHistoryOptions, OrderHistory} from './order-history.ts';
+import {ReplacementQueue} from './replacement-queue.ts';
 import {RequestQueue} from './request-queue.ts';
 
 interface WaitingOrder extends DomainRequest {
   owner: string;
   orderRequest: OrderRequest;
+  /** It replaces a valid certificate. */
+  replaces: boolean;
+  /** It takes no token of the account or the registered domain: a renewal. */
+  isFree: boolean;
   /** `expectedAt` 0: not told yet. */
   answer: {place: number; expectedAt: number; caFailed: boolean};
 }
 
-export interface OrderQueueOptions extends LedgerOptions {
+export interface OrderQueueOptions extends OrderHistoryOptions {
   /** Name of the issuer that gets the orders. */
   issuer: string;
   now?: () => number;
@@ -39,8 +46,9 @@ export interface OrderQueueOptions extends LedgerOptions {
 export class OrderQueue {
   readonly #options: OrderQueueOptions;
   readonly #handlers: ((owner: string) => void)[] = [];
-  readonly #ledger: OrderHistory;
+  readonly #history: OrderHistory;
   readonly #line: RequestQueue<WaitingOrder>;
+  readonly #replacements: ReplacementQueue<WaitingOrder>;
   /** By Certificate. */
   readonly #waiting = new Map<string, WaitingOrder>();
   readonly #domains: DomainQueue<WaitingOrder>;
@@ -56,13 +64,14 @@ export class OrderQueue {
 
   constructor(options: OrderQueueOptions) {
     this.#options = options;
-    this.#ledger = new OrderHistory(options, {now: this.#now, onShare: (tenant) => this.#line.shareChanged(tenant)});
+    this.#history = new OrderHistory(options, {now: this.#now, onShare: (tenant) => this.#line.shareChanged(tenant)});
     this.#domains = new DomainQueue({
       limits: options.budgets.registeredDomain,
-      taken: (registered, now) => this.#ledger.ofRegisteredDomain(registered, now),
+      taken: (registered, now) => this.#history.ofRegisteredDomain(registered, now),
       lookAgainMs: options.unheardAfterMs,
     });
-    this.#line = new RequestQueue((tenant, now) => this.#ledger.shareOf(tenant, now));
+    this.#replacements = new ReplacementQueue(options.budgets.account);
+    this.#line = new RequestQueue((tenant, now) => this.#history.shareOf(tenant, now));
   }
 
   get #now(): number {
@@ -81,19 +90,19 @@ export class OrderQueue {
 
   /** The tokens that are taken now, for each limit of the account. */
   *account(): Iterable<Limit & {used: number}> {
-    const {full, unheard} = this.#ledger.all(this.#now);
+    const {full, unheard} = this.#history.all(this.#now);
     for (const [i, limit] of this.#options.budgets.account.entries())
       yield {...limit, used: limit.limit - leftOf({full: [full[i]!], unheard}, [limit], this.#now)};
   }
 
   /** The orders of a hostname that some budget counts, by time. An order without an end has the time at which the CA received it. */
   orders(hostname: Hostname): Order[] {
-    return this.#ledger.orders(hostname, this.#now);
+    return this.#history.orders(hostname, this.#now);
   }
 
   /** Notes an order that a CertificateRequest of a Certificate (`namespace/name`) represents. Repeated calls change nothing. */
   observe(certificate: string, hostname: Hostname, order: Order, ordered: boolean): void {
-    if (!this.#ledger.observe(certificate, hostname, order, {ordered, now: this.#now})) return;
+    if (!this.#history.observe(certificate, hostname, order, {ordered, now: this.#now})) return;
     this.#backOff.observe(order);
     this.#domains.changed(registrableName(hostname), this.#now);
     this.#serve();
@@ -101,25 +110,25 @@ export class OrderQueue {
 
   /** The request of an order is gone, and the order ends without a certificate. */
   supersede(hostname: Hostname, at: string): void {
-    if (!this.#ledger.supersede(hostname, at, this.#now)) return;
+    if (!this.#history.supersede(hostname, at, this.#now)) return;
     this.#domains.changed(registrableName(hostname), this.#now);
     this.#serve();
   }
 
   /** Takes note of what a claim remembers. */
   recall(hostname: Hostname, orders: readonly Order[]): void {
-    this.#ledger.recall(hostname, orders, this.#now);
+    this.#history.recall(hostname, orders, this.#now);
   }
 
   /** The claim of a hostname has changed: its orders count for the tenant that has it now. */
   pass(hostname: Hostname): void {
-    this.#ledger.pass(hostname);
+    this.#history.pass(hostname);
   }
 
   /** The answer to the order request of a Certificate. */
   grant(certificate: string): OrderGrant | undefined {
     const now = this.#now;
-    if (this.#ledger.isGranted(certificate)) return {kind: 'Granted'};
+    if (this.#history.isGranted(certificate)) return {kind: 'Granted'};
     const waiting = this.#waiting.get(certificate);
     if (waiting) {
       if (waiting.answer.expectedAt <= now) waiting.answer = this.#answerFor(waiting);
@@ -136,21 +145,22 @@ export class OrderQueue {
 
   /**
    * When an order of a Certificate would be granted if it entered the queue now, or is expected to be granted if it waits, ms since the
-   * epoch. A past time: at once.
+   * epoch. A past time: at once. An order that replaces a valid certificate is not urgent, so its own wait does not count.
    */
   expectedAt(tenant: string, request: Pick<OrderRequest, 'certificate' | 'hostname'>): number {
     const {certificate, hostname} = request;
     const now = this.#now;
-    if (this.#ledger.isGranted(certificate) || this.#isExempt(request)) return now;
+    if (this.#history.isGranted(certificate) || this.#isExempt(request)) return now;
     const waiting = this.#waiting.get(certificate);
-    if (waiting) return (waiting.answer.expectedAt > now ? waiting.answer : this.#answerFor(waiting)).expectedAt;
+    if (waiting && !waiting.replaces)
+      return (waiting.answer.expectedAt > now ? waiting.answer : this.#answerFor(waiting)).expectedAt;
     const {account} = this.#options.budgets;
-    const isBeyond = this.#ledger.shareOf(tenant, now).left === 0;
+    const isBeyond = this.#history.shareOf(tenant, now).left === 0;
     const place = this.#line.size + 1;
     return Math.max(
       this.#backOff.until,
       this.#domains.expectedAtEnd(registrableName(hostname), now),
-      lastOf(this.#ledger.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0)),
+      lastOf(this.#history.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0)),
     );
   }
 
@@ -175,14 +185,17 @@ export class OrderQueue {
     else this.#owned.delete(owner);
     for (const orderRequest of orderRequests) {
       const {certificate, since, state} = orderRequest;
-      if (this.#ledger.isGranted(certificate)) continue;
+      if (this.#history.isGranted(certificate)) continue;
+      const replaces = since > this.#now;
+      // The certificate that it replaces has ended.
+      if (!replaces && this.#waiting.get(certificate)?.replaces) this.#drop(certificate);
       // It has been made, whatever the budget says: it counts.
       if (state === 'Ordered') {
         this.#drop(certificate);
         this.#grant(tenant, orderRequest, since);
       }
       if (state !== 'Wanted' || this.grant(certificate) !== undefined) continue;
-      if (this.#isExempt(orderRequest)) this.#grant(tenant, orderRequest, this.#now);
+      if (!replaces && this.#isExempt(orderRequest)) this.#grant(tenant, orderRequest, this.#now);
       else this.#enter(owner, tenant, orderRequest);
     }
     if (orderRequests.length > 0) this.#open = true;
@@ -198,23 +211,32 @@ export class OrderQueue {
 
   /** Whether an order waits for nobody: a renewal, while the CA takes orders. */
   #isExempt({hostname}: Pick<OrderRequest, 'hostname'>): boolean {
-    const [{issuer, budgets}, now] = [this.#options, this.#now];
-    return !budgets.countRenewals && this.#backOff.until <= now && this.#ledger.isRenewal(hostname, issuer, now);
+    const now = this.#now;
+    return this.#backOff.until <= now && this.#isFree(hostname, now);
+  }
+
+  /** Whether an order takes no token of the account or the registered domain. */
+  #isFree(hostname: Hostname, now: number): boolean {
+    const {issuer, budgets} = this.#options;
+    return !budgets.countRenewals && this.#history.isRenewal(hostname, issuer, now);
   }
 
   #drop(certificate: string): void {
-    this.#ledger.revoke(certificate);
+    this.#history.revoke(certificate);
     const waiting = this.#waiting.get(certificate);
     if (!waiting) return;
     this.#waiting.delete(certificate);
     this.#untold.delete(waiting);
-    if (!this.#domains.holds(waiting)) this.#line.leave(waiting);
-    this.#domains.leave(waiting, this.#now);
+    if (waiting.replaces) this.#replacements.leave(waiting);
+    else if (!this.#domains.holds(waiting)) this.#line.leave(waiting);
+    if (!waiting.isFree) this.#domains.leave(waiting, this.#now);
   }
 
   #enter(owner: string, tenant: string, orderRequest: OrderRequest): void {
     const {certificate, hostname, since: arrival} = orderRequest;
+    const now = this.#now;
     this.#drop(certificate);
+    const replaces = arrival > now;
     const waiting: WaitingOrder = {
       owner,
       tenant,
@@ -222,10 +244,13 @@ export class OrderQueue {
       registered: registrableName(hostname),
       arrival,
       entered: this.#entered++,
+      replaces,
+      isFree: replaces && this.#isFree(hostname, now),
       answer: {place: 0, expectedAt: 0, caFailed: false},
     };
     this.#waiting.set(certificate, waiting);
-    this.#domains.enter(waiting, this.#now);
+    if (waiting.isFree) this.#replacements.enter(waiting);
+    else this.#domains.enter(waiting, now);
     this.#pass();
     this.#untold.add(waiting);
   }
@@ -233,14 +258,14 @@ export class OrderQueue {
   /** Those whose registered domain has room wait for the account. */
   #pass(): void {
     for (const waiting of this.#domains.passing(this.#now)) {
-      this.#line.enter(waiting);
+      (waiting.replaces ? this.#replacements : this.#line).enter(waiting);
       this.#untold.add(waiting);
     }
   }
 
   #grant(tenant: string, {certificate, hostname}: Pick<OrderRequest, 'certificate' | 'hostname'>, at: number): void {
-    const renewal = this.#ledger.isRenewal(hostname, this.#options.issuer, at);
-    this.#ledger.grant(certificate, {tenant, hostname, renewal, at});
+    const renewal = this.#history.isRenewal(hostname, this.#options.issuer, at);
+    this.#history.grant(certificate, {tenant, hostname, renewal, at});
   }
 
   /** Its place as of now. */
@@ -259,8 +284,14 @@ export class OrderQueue {
   /** The position in the account's queue, and when its turn comes. */
   #turnOf(waiting: WaitingOrder, now: number): [place: number, at: number] {
     const {account} = this.#options.budgets;
+    if (waiting.replaces) {
+      const [own, paced] = this.#replacements.turnOf(waiting, now);
+      const [before, place] = [this.#line.size, this.#line.size + own];
+      const tokens = (l: Limit) => (waiting.isFree ? before : place + reserveOf(l));
+      return [place, Math.max(paced, lastOf(this.#history.all(now), account, now, tokens))];
+    }
     const {place, beyondShare: isBeyond} = this.#line.place(waiting, now);
-    return [place, lastOf(this.#ledger.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0))];
+    return [place, lastOf(this.#history.all(now), account, now, (l) => place + (isBeyond ? reserveOf(l) : 0))];
   }
 
   /** Grants as many as there is room for. `asking`: the owner that made this call, and reads its answer itself. */
@@ -269,24 +300,43 @@ export class OrderQueue {
     const now = this.#now;
     this.#pass();
     let wakeAt = this.#domains.nextAt;
-    const failed = this.#backOff.until > now && this.#line.size > 0;
+    const failed = this.#backOff.until > now && this.#line.size + this.#replacements.size > 0;
     if (failed) wakeAt = Math.min(wakeAt, this.#backOff.until);
     for (let next = failed ? undefined : this.#line.next(now); next; next = this.#line.next(now)) {
       const {request, beyondShare: isBeyond} = next;
-      const {owner, tenant, orderRequest} = request;
-      const needed = isBeyond ? beyondShare : undefined;
-      const room = roomAt(this.#ledger.all(now), this.#options.budgets.account, now, needed);
+      const room = this.#roomAt(now, isBeyond);
       if (room > now) {
         wakeAt = Math.min(wakeAt, room, now + this.#options.unheardAfterMs);
         break;
       }
-      this.#drop(orderRequest.certificate);
-      this.#grant(tenant, orderRequest, now);
-      this.#line.served(tenant);
-      if (owner !== asking) for (const handler of this.#handlers) handler(owner);
+      this.#grantWaiting(request, now, asking);
+      this.#line.served(request.tenant);
     }
+    if (!failed && this.#line.size === 0) wakeAt = Math.min(wakeAt, this.#serveReplacements(now, asking));
     for (const waiting of this.#untold) waiting.answer = this.#answerFor(waiting);
     if (wakeAt < Infinity) this.#wakeAt(wakeAt);
+  }
+
+  /** Returns when there is room for the next one, ms since the epoch. */
+  #serveReplacements(now: number, asking: string | undefined): number {
+    for (let next = this.#replacements.next; next; next = this.#replacements.next) {
+      const room = Math.max(this.#replacements.roomAt(now), next.isFree ? now : this.#roomAt(now, true));
+      if (room > now) return Math.min(room, now + this.#options.unheardAfterMs);
+      this.#grantWaiting(next, now, asking);
+      this.#replacements.served(now);
+    }
+    return Infinity;
+  }
+
+  /** When the account has room for an order, ms since the epoch. */
+  #roomAt(now: number, isBeyond: boolean): number {
+    return roomAt(this.#history.all(now), this.#options.budgets.account, now, isBeyond ? beyondShare : undefined);
+  }
+
+  #grantWaiting({owner, tenant, orderRequest}: WaitingOrder, now: number, asking: string | undefined): void {
+    this.#drop(orderRequest.certificate);
+    this.#grant(tenant, orderRequest, now);
+    if (owner !== asking) for (const handler of this.#handlers) handler(owner);
   }
 
   #wakeAt(at: number): void {

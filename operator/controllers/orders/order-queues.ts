@@ -1,7 +1,7 @@
 /**
- * One {@link OrderQueue} for each issuer, because each CA has limits of its own. An order request without an issuer belongs to the preferred
- * issuer, and so does an order from before orders had an issuer. Orders of issuers that the platform has removed are remembered, and no
- * budget counts them.
+ * One {@link OrderQueue} for each issuer, because each CA has limits of its own. An order request without an issuer belongs to the
+ * preferred issuer, and so does an order from before orders had an issuer. Orders of issuers that the platform has removed are remembered,
+ * and no budget counts them.
  */
 import type {Limit} from '../../domain/certificates/bucket.ts';
 import type {Budgets, Order, OrderGrant} from '../../domain/certificates/budget.ts';

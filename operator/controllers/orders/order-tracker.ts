@@ -106,9 +106,10 @@ export class OrderTracker implements Syncable {
 
   #enterAll(): void {
     const {book, caches} = this.#sources;
+    // First, because whether a request is a renewal depends on earlier orders.
+    for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
     for (const request of caches.requests.list()) this.#enter(request);
     for (const certificate of caches.certificates.list()) this.#enterStanding(certificate);
-    for (const {metadata, status} of caches.claims.list()) book.recall(metadata.name, status?.orders ?? []);
     for (const domain of caches.domains.list()) this.#enqueueDomain(domain);
     for (const project of caches.projects.list()) this.#enqueueProject(project);
   }

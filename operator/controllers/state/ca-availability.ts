@@ -16,17 +16,17 @@ export interface AvailabilityOptions {
   namespace: string;
   /** An issuer that did not answer is used again when it has answered for this time, ms. */
   recoveryMs: number;
-  log: Pick<Logger, 'info' | 'warn'>;
+  log: Pick<Logger, 'debug' | 'info' | 'warn'>;
   now?: () => number;
   /** {@link answers}, or a stand-in. */
   ask?: typeof answers;
 }
 
 interface Known {
-  /** The first of the failed reads. */
+  /** The first of the failed reads; undefined: it answers, or is used again. */
   failedAt?: number;
   isConfirmed?: true;
-  /** Since when it answers again. */
+  /** Since when it answers; undefined: it does not, or has not been asked yet. */
   answersAt?: number;
 }
 
@@ -37,6 +37,7 @@ interface Known {
 export class CaAvailability {
   readonly #options: AvailabilityOptions;
   readonly #known = new Map<string, Known>();
+  readonly #steady = new Set<string>();
   readonly #handlers: (() => void)[] = [];
   readonly #stop = new AbortController();
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -51,7 +52,12 @@ export class CaAvailability {
     return isConfirmed ? failedAt : undefined;
   }
 
-  /** Calls when a CA stops answering, or is used again. */
+  /** Whether a CA has answered for as long as a CA that is used again. */
+  isSteady(issuer: string): boolean {
+    return this.#steady.has(issuer);
+  }
+
+  /** Calls when a CA stops answering, is used again, or has become steady. */
   onChange(handler: () => void): void {
     this.#handlers.push(handler);
   }
@@ -73,7 +79,9 @@ export class CaAvailability {
     try {
       const found = issuerRef.group === 'cert-manager.io' && (await readIssuer({client, issuerRef, namespace}, signal));
       const directory = found && directoryOf(found);
-      if (directory) this.#note(name, await ask(directory.server, {...directory, signal}), now());
+      // An issuer without a directory has no CA that could be away.
+      const isAnswering = directory ? await ask(directory.server, {...directory, signal}) : true;
+      if (found !== undefined && !signal.aborted) this.#note(name, isAnswering, now());
     } catch {
       // The API server does not answer, or refuses: nothing is known about the CA.
     }
@@ -91,12 +99,17 @@ export class CaAvailability {
     const known = this.#known.get(issuer) ?? {};
     const before = this.unavailableSince(issuer);
     const {failedAt = now, isConfirmed, answersAt = now} = known;
-    if (!isAnswering) this.#known.set(issuer, {failedAt, ...(known.failedAt !== undefined && {isConfirmed: true})});
-    else if (isConfirmed && now - answersAt < recoveryMs) this.#known.set(issuer, {failedAt, isConfirmed, answersAt});
-    else this.#known.delete(issuer);
+    const isRecovering = isConfirmed && now - answersAt < recoveryMs;
+    if (isAnswering) this.#known.set(issuer, isRecovering ? {failedAt, isConfirmed, answersAt} : {answersAt});
+    else if (known.failedAt === undefined) this.#known.set(issuer, {...known, failedAt});
+    else this.#known.set(issuer, {failedAt, isConfirmed: true});
     const after = this.unavailableSince(issuer);
-    if (after === before) return;
-    if (after === undefined) log.info({issuer}, 'the CA of the issuer answers again');
+    const wasSteady = this.#steady.delete(issuer);
+    if (after === undefined && now - (this.#known.get(issuer)?.answersAt ?? now) >= recoveryMs)
+      this.#steady.add(issuer);
+    if (after === before && wasSteady === this.#steady.has(issuer)) return;
+    if (after === before) log.debug({issuer}, 'certificates may move back to the issuer');
+    else if (after === undefined) log.info({issuer}, 'the CA of the issuer answers again');
     else log.warn({issuer}, 'the CA of the issuer does not answer: other issuers take its place if they may');
     for (const handler of this.#handlers) handler();
   }

@@ -1,4 +1,4 @@
-import type {IssuerPolicy} from '../../domain/world.ts';
+import type {IssuerPolicy} from '../../domain/certificates/choose-issuer.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import {CaAvailability, type AvailabilityOptions} from './ca-availability.ts';
@@ -15,7 +15,7 @@ export interface CasOptions
   askAvailability?: AvailabilityOptions['ask'];
 }
 
-/** The certificate authorities (CAs) of the platform's issuers, by the issuers' names: what CAA records must say, and whether they answer. */
+/** The certificate authorities (CAs) of the issuers, by the issuers' names: what CAA records must say, and whether they answer. */
 export class Cas implements Syncable {
   readonly synced: Promise<void>;
   #isSynced = false;
@@ -62,6 +62,11 @@ export class Cas implements Syncable {
 
   unavailableSince(issuer: string): number | undefined {
     return this.#availability.unavailableSince(issuer);
+  }
+
+  /** Whether its names are known, and it has answered for so long that certificates may move back to it. */
+  isCertain(issuer: string): boolean {
+    return this.#availability.isSteady(issuer) && this.#issuers.get(issuer)?.isKnown === true;
   }
 
   /** Calls when the names or the account of a CA have changed, or whether it answers. */

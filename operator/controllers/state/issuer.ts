@@ -58,6 +58,7 @@ export class Issuer implements Syncable {
   readonly synced: Promise<void>;
   #resolveSynced: () => void = () => {};
   #isSynced = false;
+  #isKnown = false;
   #identities: readonly Hostname[];
   #accountUri: string | undefined;
   #pauseMs = firstPauseMs;
@@ -78,6 +79,11 @@ export class Issuer implements Syncable {
     return this.#isSynced;
   }
 
+  /** Whether the issuer has been read in this process. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
   /** The CA's names in CAA records; empty: unknown. */
   get identities(): readonly Hostname[] {
     return this.#identities;
@@ -95,6 +101,7 @@ export class Issuer implements Syncable {
 
   start(): void {
     if (this.#options.issuerRef.group !== 'cert-manager.io') {
+      this.#isKnown = true;
       this.#begun();
       return;
     }
@@ -120,6 +127,7 @@ export class Issuer implements Syncable {
     let next = periodMs;
     try {
       const {identities, accountUri} = await this.#read();
+      this.#isKnown = true;
       if (accountUri === undefined) next = this.#pause();
       else this.#pauseMs = firstPauseMs;
       if (identities.join() !== this.#identities.join() || accountUri !== this.#accountUri) {

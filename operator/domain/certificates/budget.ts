@@ -119,7 +119,7 @@ export function spentBy(
 ): SpentBudget | undefined {
   const failed = orders.filter((o) => o.outcome === 'Failed' && o.cause === undefined);
   const issued = orders.filter((o) => o.outcome === 'Issued');
-  const underWay = orders.some((o) => o.outcome === 'Pending' && o.superseded === undefined) ? [Infinity] : [];
+  const underWay = orders.filter((o) => o.outcome === 'Pending' && o.superseded === undefined);
   const since = now - memoryMs(budgets);
   const spent = (
     of: Exclude<SpentBudget['of'], 'authority'>,
@@ -133,7 +133,7 @@ export function spentBy(
   const isOwn = (o: Order) => (o.tenant ?? tenant) === tenant;
   const had = (l: Limit) => issued.some((o) => isOwn(o) && endOf(o) > now - l.perMs);
   return [
-    ...spent('certificates', [...issued.map(endOf), ...underWay], (l) => (had(l) && l.limit > 1 ? 2 : 1)),
+    ...spent('certificates', [...issued, ...underWay].map(endOf), (l) => (had(l) && l.limit > 1 ? 2 : 1)),
     ...spent('authorizations', failed.map(endOf)),
     ...spent('failures', failed.filter(isOwn).map(endOf)),
     ...refusedBy(orders, isOwn),
@@ -184,7 +184,9 @@ export function toRemember(
   const unexplained = (o: Order) => o.at === newest?.attemptAt && o.message === undefined;
   const lost = orders.some(
     (o) =>
-      !told(o) && !unexplained(o) && (known.get(o.at)?.outcome !== o.outcome || known.get(o.at)?.message !== o.message),
+      !told(o) &&
+      !unexplained(o) &&
+      (['outcome', 'message', 'superseded'] as const).some((field) => known.get(o.at)?.[field] !== o[field]),
   );
   return lost ? [...orders] : undefined;
 }

@@ -13,7 +13,7 @@ export interface CaError {
 /** cert-manager: pkg/controller/certificaterequests/acme and acmeorders. The name of an Order contains no quotation mark. */
 const refusal = new RegExp(
   '^Failed to wait for order resource "[^"]*" to become ready: order is in "errored" state: Failed to [A-Za-z ]+: ' +
-    '(?<status>\\d{3}) urn:ietf:params:acme:error:(?<type>\\w+): (?:[A-Za-z ]+ :: )?(?<detail>.*)',
+    '\\d{3} (?:urn:ietf:params:acme:error:(?<type>\\w+))?: (?:[A-Za-z ]+ :: )?(?<detail>.*)',
   's',
 );
 
@@ -28,6 +28,9 @@ const limits: readonly [pattern: RegExp, cause: CaError['cause']][] = [
 /** The end of those messages. The time has whole seconds. */
 const refusedUntil = /\bretry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC\b/;
 
+/** Types of errors of the CA itself (RFC 8555, 6.7). */
+const ownTypes: ReadonlySet<string> = new Set(['rateLimited', 'serverInternal', 'badNonce']);
+
 /** Boulder (wfe2): the account may not order for this hostname until somebody unpauses it. That concerns no other hostname. */
 const paused = /^Your account is temporarily prevented from requesting certificates for\b/;
 
@@ -36,10 +39,13 @@ const paused = /^Your account is temporarily prevented from requesting certifica
  * authorization.
  */
 export function caErrorOf(failure: string): CaError | undefined {
-  const {status, type, detail = ''} = refusal.exec(failure)?.groups ?? {};
-  if (status === undefined || paused.test(detail)) return undefined;
-  if (type !== 'rateLimited' && type !== 'serverInternal' && type !== 'badNonce' && status !== '429') return undefined;
+  const {type, detail} = refusal.exec(failure)?.groups ?? {};
+  if (detail === undefined || paused.test(detail)) return undefined;
+  // An answer without a type is no answer of the ACME server, but of what stands before it.
+  if (type !== undefined && !ownTypes.has(type)) return undefined;
   const cause = limits.find(([pattern]) => pattern.test(detail))?.[1] ?? 'Authority';
   const [, day, time] = refusedUntil.exec(detail) ?? [];
-  return {cause, ...(day !== undefined && {retryAt: Date.parse(`${day}T${time}Z`) + 1000})};
+  if (day !== undefined) return {cause, retryAt: Date.parse(`${day}T${time}Z`) + 1000};
+  // A limit of many hostnames without a time would delay nobody.
+  return {cause: cause === 'AccountLimit' || cause === 'RegisteredDomainLimit' ? 'Authority' : cause};
 }

@@ -6,31 +6,44 @@
  *   BudgetSpent   the CA would not take the order within a minute, by its limits or after errors of its own
  *   Unavailable   its directory does not answer, or answers with a server error
  *
- * A hostname stays with the issuer of its certificate while that can renew it. It moves back as soon as an earlier issuer can take it,
- * like a hostname whose platform has set another issuer (host/ordering.ts).
+ * A hostname stays with the issuer of its certificate while that can renew it. It moves back when an earlier issuer can take it for
+ * certain, like a hostname whose platform has set another issuer (host/ordering.ts).
  */
-import type {HostFacts, IssuerPolicy, Policy} from '../world.ts';
-import type {Order} from './budget.ts';
+import type {IssuerRef} from '../../api/foreign.ts';
+import type {Hostname} from '../hostnames/hostname.ts';
+import type {Budgets, Order} from './budget.ts';
 import type {Miss} from './caa.ts';
 
 /** Cases in which an issuer takes the place of those before it. */
 export const issuerCases = ['CAAForbids', 'BudgetSpent', 'Unavailable'] as const;
 export type IssuerCase = (typeof issuerCases)[number];
 
+/** One of the platform's issuers. */
+export interface IssuerPolicy {
+  issuerRef: IssuerRef;
+  /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
+  caaIdentities: readonly Hostname[];
+  budgets: Budgets;
+  /** The cases in which it takes the place of those before it. */
+  when: readonly IssuerCase[];
+}
+
+/** The platform's issuers. */
+export interface Issuers {
+  /** The preferred one first. */
+  issuers: readonly [IssuerPolicy, ...IssuerPolicy[]];
+}
+
 /** The issuer that is chosen for a hostname. */
-export const issuerOf = (policy: Pick<Policy, 'issuers'>, {issuer}: Pick<HostFacts, 'issuer'>): IssuerPolicy =>
+export const issuerOf = (policy: Issuers, {issuer}: {issuer?: IssuerPolicy}): IssuerPolicy =>
   issuer ?? policy.issuers[0];
 
 /** Whether an issuer got an order. Orders from before orders had an issuer count for the preferred one. */
-export const isOrderOf = (
-  order: Pick<Order, 'issuer'>,
-  {issuerRef}: IssuerPolicy,
-  {issuers}: Pick<Policy, 'issuers'>,
-) => (order.issuer ?? issuers[0].issuerRef.name) === issuerRef.name;
+export const isOrderOf = (order: Pick<Order, 'issuer'>, {issuerRef}: IssuerPolicy, {issuers}: Issuers) =>
+  (order.issuer ?? issuers[0].issuerRef.name) === issuerRef.name;
 
 /** Whether a CA is known by its names in CAA records. */
-export const checksCaa = ({issuers}: Pick<Policy, 'issuers'>): boolean =>
-  issuers.some(({caaIdentities}) => caaIdentities.length > 0);
+export const checksCaa = ({issuers}: Issuers): boolean => issuers.some(({caaIdentities}) => caaIdentities.length > 0);
 
 /** What is known about one issuer and one hostname. */
 export interface IssuerState {
@@ -38,8 +51,8 @@ export interface IssuerState {
   when: readonly IssuerCase[];
   /** What the CAA records lack to allow this CA; undefined: they allow it, or are not known. */
   forbiddenBy?: Miss;
-  /** Whether CAA records were read, or need not be. */
-  isCaaKnown: boolean;
+  /** Whether it is known that it can take a hostname: its CA has answered for long enough, and CAA records were read or need not be. */
+  isCertain: boolean;
   isSpent: boolean;
   /** Since when it does not answer, ms since the epoch; undefined: it answers, or has never been asked. */
   unavailableSince?: number;
@@ -48,8 +61,10 @@ export interface IssuerState {
 /** The certificate that the hostname has, or that is under way. Times in ms since the epoch. */
 export interface IssuedBy {
   name: string;
-  /** A valid certificate, which ends then; undefined: its order is under way, or has failed. */
+  /** A valid certificate, which ends then; undefined: there is none yet, or none any more. */
   validUntil?: number;
+  /** Whether an order is under way. */
+  isUnderWay?: boolean;
 }
 
 /** An issuer that does not answer is replaced after this part of the certificate's remaining life. */
@@ -73,14 +88,18 @@ export function chooseIssuer(states: readonly IssuerState[], issuedBy: IssuedBy 
   const current = states.find(({name}) => name === issuedBy?.name);
   if (!current || !issuedBy)
     return (usable ?? nearest(states.filter((s, i) => mayReplace(s, states.slice(0, i)))) ?? first).name;
-  const isEarlier = usable?.isCaaKnown === true && states.indexOf(usable) < states.indexOf(current);
+  const isEarlier = usable?.isCertain === true && states.indexOf(usable) < states.indexOf(current);
   if (isEarlier && issuedBy.validUntil !== undefined) return usable.name;
   return keeps(current, issuedBy, now) ? current.name : (usable ?? current).name;
 }
 
 /** Whether an issuer keeps a hostname of its own. Its own budget counts no renewals, and an order under way has its tokens. */
-function keeps({forbiddenBy, unavailableSince}: IssuerState, {validUntil}: IssuedBy, now: number): boolean {
-  if (forbiddenBy !== undefined) return false;
+function keeps(
+  {forbiddenBy, isSpent, unavailableSince}: IssuerState,
+  {validUntil, isUnderWay}: IssuedBy,
+  now: number,
+): boolean {
+  if (forbiddenBy !== undefined || (isSpent && validUntil === undefined && !isUnderWay)) return false;
   if (unavailableSince === undefined) return true;
   return validUntil !== undefined && now < unavailableSince + (validUntil - unavailableSince) * patience;
 }

@@ -123,14 +123,21 @@ export function holdOrderBack(host: PlannedHost): Outcome | undefined {
   };
 }
 
-/** The regular check of what proves it; with its CAA records where an order may follow. */
+/**
+ * The regular check of what proves it; with its CAA records where an order may follow. A certificate that is due for renewal, or is not of
+ * the preferred issuer, may have to move.
+ */
 export function recheckDns(host: PlannedHost): Outcome {
   const {world, hostname, facts, move, reissue, onHold} = host;
   const {certificate, checkedAt} = facts;
   const {now, policy} = world;
   const another = move ?? reissue;
   const regular = nextRecheck(world, hostname, checkedAt);
-  const caa = checksCaa(policy) && !onHold && (another !== undefined || !certificate?.ready);
+  const mayMove =
+    policy.issuers.length > 1 &&
+    (certificate?.issuerRef?.name !== policy.issuers[0].issuerRef.name ||
+      now >= Date.parse(certificate?.renewalTime ?? ''));
+  const caa = checksCaa(policy) && !onHold && (another !== undefined || !certificate?.ready || mayMove);
   return {looks: [lookAgain(host, another?.readsCaa ? now : regular, caa)]};
 }
 

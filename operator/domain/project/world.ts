@@ -10,7 +10,8 @@ import type {OrderRequest} from '../certificates/issuance.ts';
 import type {WriteError} from '../status/write-error.ts';
 import type {Route, ExistingRoutes, Use} from '../routes/routes.ts';
 import type {Tenant} from '../tenant.ts';
-import type {IssuerPolicy, Policy} from '../world.ts';
+import type {IssuerPolicy} from '../certificates/choose-issuer.ts';
+import type {Policy} from '../world.ts';
 
 /** The complete input of a decision about a Project. */
 export interface ProjectWorld {

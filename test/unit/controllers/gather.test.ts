@@ -23,7 +23,7 @@ import {
 function sources(stands: (route: RouteObject) => boolean, identities: string[] = []): GatherSources {
   return {
     policy,
-    cas: {identities: () => identities, unavailableSince: () => undefined},
+    cas: {identities: () => identities, unavailableSince: () => undefined, isCertain: () => true},
     edgeAddresses: {edge: {edgeAddresses: policy.edgeAddresses}, endpoints: []},
     startedAt: () => t0,
     domains: {by: () => []},

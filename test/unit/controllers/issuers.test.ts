@@ -11,9 +11,11 @@ import {certificate, hours, minutes, policy as usual, proven, t0, world} from '.
 const [one] = usual.issuers;
 const second = {...one, issuerRef: {...one.issuerRef, name: 'second'}, when: issuerCases};
 const policy: Pick<Policy, 'issuers'> = {issuers: [one, second]};
+const withIssuers: Pick<Policy, 'issuers'> = {issuers: [{...one, caaIdentities: ['letsencrypt.example']}, second]};
 const cas = (change: Partial<KnownCas> = {}): KnownCas => ({
   identities: (issuer) => [`${issuer}.example`],
   unavailableSince: () => undefined,
+  isCertain: () => true,
   ...change,
 });
 const orders = (expected: Record<string, number> = {}) => ({expectedAt: (issuer: string) => expected[issuer] ?? 0});
@@ -24,6 +26,7 @@ const host: HostnameToIssue = {
   certificate: 'acme/docs',
   existing: undefined,
   orders: [],
+  caaOf: undefined,
 };
 const blocked: CaaVerdict = {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: ''};
 const nameFor = (change: Partial<HostnameToIssue>, sources: {cas?: KnownCas; expected?: Record<string, number>} = {}) =>
@@ -66,10 +69,11 @@ describe('The first issuer is passed over', () => {
     expect(nameFor({}, {expected: {letsencrypt: t0 + minutes + 1}})).toBe('second');
   });
 
-  test("if the hostname's own budget at this CA is spent", () => {
-    const spent = [failed(20), failed(10)];
-    expect(nameFor({orders: spent})).toBe('second');
-    expect(nameFor({orders: spent.map((order) => ({...order, issuer: 'second'}))})).toBe('letsencrypt');
+  test("if the hostname's certificates of this CA are used up, but not for failures of the hostname itself", () => {
+    const issued = Array.from({length: 5}, (_, i) => failed(20 + i, {outcome: 'Issued'}));
+    expect(nameFor({orders: issued})).toBe('second');
+    expect(nameFor({orders: issued.map((order) => ({...order, issuer: 'second'}))})).toBe('letsencrypt');
+    expect(nameFor({orders: [failed(20), failed(10)]})).toBe('letsencrypt');
   });
 
   test('if its CA does not answer, and a certificate waits for a third of its life', () => {
@@ -77,6 +81,40 @@ describe('The first issuer is passed over', () => {
     expect(nameFor({}, {cas: away})).toBe('second');
     expect(nameFor({existing: valid(3)}, {cas: away})).toBe('letsencrypt');
     expect(nameFor({existing: valid(2)}, {cas: away})).toBe('second');
+  });
+});
+
+describe('A certificate moves back to the first issuer', () => {
+  const at = {...host, existing: {...valid(300), issuerRef: second.issuerRef}};
+  const nameAt = (change: Partial<HostnameToIssue>, known = cas()) =>
+    issuerFor(withIssuers, {cas: known, orders: orders()}, {...at, ...change})?.issuerRef.name;
+  const allowed: CaaVerdict = {kind: 'Allowed'};
+
+  test('only when the CAA records of the hostname were read, unless the platform has verified it', () => {
+    expect(nameAt({})).toBe('second');
+    expect(nameAt({caaOf: {letsencrypt: {kind: 'Unknown', message: ''}, second: allowed}})).toBe('second');
+    expect(nameAt({caaOf: {letsencrypt: allowed, second: allowed}})).toBe('letsencrypt');
+    expect(nameAt({caaOf: 'NotNeeded'})).toBe('letsencrypt');
+  });
+
+  test('only when its CA has answered for long enough in this process', () => {
+    expect(nameAt({caaOf: 'NotNeeded'}, cas({isCertain: () => false}))).toBe('second');
+  });
+
+  test('by the CAA records of its regular check', () => {
+    const live = {certificate: {...certificate(), issuerRef: second.issuerRef}};
+    const looksOf = (facts: object, now = t0) =>
+      decide(world({now, policy: withIssuers, facts: {'docs.example.com': {...proven(), ...facts}}}))
+        .looks.filter(({what}) => what === 'dns')
+        .map((look) => 'caa' in look && look.caa);
+    expect(looksOf({...live, issuer: second})).toEqual([true]);
+    const own = {
+      certificate: {...certificate({renewalTime: timestamp(t0 + hours)}), issuerRef: one.issuerRef},
+      issuer: withIssuers.issuers[0],
+    };
+    expect(looksOf(own)).toEqual([false]);
+    // A renewal goes to another issuer if CAA records forbid its own.
+    expect(looksOf(own, t0 + hours)).toEqual([true]);
   });
 });
 

@@ -421,6 +421,57 @@ describe('A registered domain', () => {
   });
 });
 
+describe('An order that replaces a valid certificate', () => {
+  const ends = t0 + 30 * days;
+  const issued = {at: timestamp(t0 - 60 * days), outcome: 'Issued' as const, endedAt: timestamp(t0 - 60 * days)};
+  const replace = (name: string, since = ends) => {
+    book.recall(`www.${name}.example`, [issued]);
+    holders.set(`www.${name}.example`, 'acme');
+    book.keep(name, 'acme', [{...host(name), since}]);
+  };
+  const names = Array.from({length: 8}, (_, i) => `r${i}`);
+  beforeEach(() => {
+    // Eight an hour; two replacements at once, and another each 7.5 minutes.
+    book = make({account: [{limit: 8, perMs: hours}]});
+  });
+
+  test('is paced, though it takes no token, and the certificate that ends first comes first', async () => {
+    for (const [i, name] of names.entries()) replace(name, ends - i * hours);
+    expect(answers('r0', 'r1', 'r2', 'r7', 'r6')).toBe('Granted Granted Queued Queued Queued');
+    await pass(7.5 * minutes);
+    expect(answers('r2', 'r7', 'r6')).toBe('Queued Granted Queued');
+    await pass(7.5 * minutes);
+    expect(answers('r2', 'r6')).toBe('Queued Granted');
+  });
+
+  test('delays no newcomer, and waits while one waits', async () => {
+    for (const name of names) replace(name);
+    for (let n = 0; n < 9; n++) want(`n${n}`, {tenant: `t${n}`});
+    expect(answers('n0', 'n7', 'n8')).toBe('Granted Granted Queued');
+    for (let n = 0; n < 8; n++) requested(`n${n}`);
+    want('later', {tenant: 'later'});
+    await pass(7.5 * minutes + 2 * seconds);
+    expect(answers('n8', 'later', 'r2')).toBe('Granted Queued Queued');
+    await pass(7.5 * minutes + 2 * seconds);
+    expect(answers('later', 'r2')).toBe('Granted Granted');
+  });
+
+  test('says its position behind all others, and when its turn comes', () => {
+    for (const name of names) replace(name);
+    expect(book.grant('acme/r4')).toMatchObject({kind: 'Queued', place: 3, expectedAt: t0 + 23 * minutes});
+    expect(book.expectedAt('acme', {certificate: 'acme/r4', hostname: 'www.r4.example'})).toBe(t0);
+  });
+
+  test('waits for a token if it is no renewal, and for nothing once its certificate has ended', () => {
+    for (let n = 0; n < 6; n++) want(`n${n}`, {tenant: `t${n}`});
+    book.keep('fresh', 'acme', [{...host('fresh'), since: ends + hours}]);
+    for (const name of ['r0', 'r1', 'r2']) replace(name);
+    expect(answers('fresh', 'r0', 'r1', 'r2')).toBe('Queued Granted Granted Queued');
+    replace('r2', t0 - seconds);
+    expect(answer('r2')).toBe('Granted');
+  });
+});
+
 describe('A restart forgets nothing', () => {
   test('the line keeps its order, and nobody is served before all have been entered again', () => {
     for (const [name, waited] of [

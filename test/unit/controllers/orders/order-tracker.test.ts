@@ -5,6 +5,7 @@ import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../..
 import {OrderTracker} from '../../../../operator/controllers/orders/order-tracker.ts';
 import {type Caches, makeCaches} from '../../../../operator/controllers/state/caches.ts';
 import {OrderQueue} from '../../../../operator/controllers/orders/order-queue.ts';
+import {OrderQueues} from '../../../../operator/controllers/orders/order-queues.ts';
 import {ingresses} from '../../../../operator/resources/resources.ts';
 import type {Tenants} from '../../../../operator/controllers/state/tenants.ts';
 import {objectNameOf} from '../../../../operator/domain/hostnames/hostname.ts';
@@ -77,16 +78,17 @@ function certificate(owner: string, hostname: string): string {
 }
 
 /** The same, and the request that cert-manager has made for it. */
-function order(owner: string, hostname: string): void {
+function order(owner: string, hostname: string, {issuer = 'letsencrypt', revision = '1'} = {}): void {
   const name = certificate(owner, hostname);
   const request: CertificateRequest = {
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
     metadata: {
       ...meta(`${name}-1`),
-      annotations: {'cert-manager.io/certificate-name': name, 'cert-manager.io/certificate-revision': '1'},
+      annotations: {'cert-manager.io/certificate-name': name, 'cert-manager.io/certificate-revision': revision},
       ownerReferences: [{apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name, uid: `uid-${name}`}],
     },
+    spec: {issuerRef: {name: issuer}},
   };
   caches.requests.observe(request);
 }
@@ -113,6 +115,29 @@ describe('The book keeper', () => {
     expect(new Set(used())).toEqual(new Set([1]));
     book.keep('acme/docs', 'acme', []);
     expect(new Set(used())).toEqual(new Set([0]));
+  });
+
+  test('knows earlier orders of another issuer before it judges whether a request is a renewal', () => {
+    const [{budgets}] = policy.issuers;
+    const queues = new OrderQueues({
+      issuers: ['production', 'staging'].map((name) => ({name, budgets})),
+      unheardAfterMs: 60_000,
+      tenantOf: () => 'acme',
+      now: () => t0,
+    });
+    const host = {hostname: 'docs.example.com', role: 'Primary', since: '2026-03-01T12:00:00Z'};
+    caches.domains.observe(domain('docs', [{...host, verifiedAt: '2026-03-01T12:00:00Z'}]));
+    const [at, endedAt] = ['2026-02-01T12:00:00Z', '2026-02-01T12:00:09Z'];
+    caches.claims.observe({
+      apiVersion: 'doorplate.dev/v1alpha1',
+      kind: 'DomainClaim',
+      metadata: {...meta('docs.example.com'), namespace: undefined},
+      status: {orders: [{at, endedAt, outcome: 'Issued', issuer: 'staging'}]},
+    } as unknown as DomainClaim);
+    order('docs', 'docs.example.com', {issuer: 'production', revision: '2'});
+    book = queues as unknown as OrderQueue;
+    keepBook().begin();
+    expect([...queues.account()].map(({issuer, used}) => `${issuer} ${used}`)).toEqual(['production 1', 'staging 0']);
   });
 
   test("tells the book of each claim that changes, as its hostname may be another tenant's now", () => {

@@ -17,7 +17,7 @@ function start(change: Partial<AvailabilityOptions> = {}): void {
     issuers: [refOf('first'), refOf('second')],
     namespace: 'doorplate-system',
     recoveryMs: hours,
-    log: {info: () => {}, warn: () => {}},
+    log: {debug: () => {}, info: () => {}, warn: () => {}},
     ask: async (server) => {
       asked.push(server);
       return works[new URL(server).hostname.split('.')[0]!] ?? true;
@@ -89,7 +89,27 @@ describe('The CA of an issuer', () => {
     await pass(60 * minutes);
     expect(availability.unavailableSince('first')).toBeDefined();
     await pass(2 * minutes);
-    expect([availability.unavailableSince('first'), changes]).toEqual([undefined, 2]);
+    // The second has answered for an hour by now.
+    expect([availability.unavailableSince('first'), changes]).toEqual([undefined, 3]);
+  });
+
+  test('is steady when it has answered for an hour, and from a second failed read on no longer', async () => {
+    const isSteady = () => availability.isSteady('first');
+    start();
+    await pass(59 * minutes);
+    expect([isSteady(), changes]).toEqual([false, 0]);
+    await pass(minutes);
+    expect([isSteady(), changes]).toEqual([true, 2]);
+    works.first = false;
+    await pass(minutes);
+    expect(isSteady()).toBe(true);
+    await pass(10 * seconds);
+    expect([isSteady(), changes]).toEqual([false, 3]);
+    works.first = true;
+    await pass(60 * minutes);
+    expect(isSteady()).toBe(false);
+    await pass(2 * minutes);
+    expect([isSteady(), availability.unavailableSince('first')]).toEqual([true, undefined]);
   });
 
   test('is not known if the issuer does not exist, is of another group, or cannot be read', async () => {

@@ -1,6 +1,12 @@
 import {describe, expect, test} from '@jest/globals';
 import type {Order, SpentBudget} from '../../../../operator/domain/certificates/budget.ts';
-import {isRenewal, memoryMs, mergeOrders, spentBy} from '../../../../operator/domain/certificates/budget.ts';
+import {
+  isRenewal,
+  memoryMs,
+  mergeOrders,
+  spentBy,
+  toRemember,
+} from '../../../../operator/domain/certificates/budget.ts';
 import {timestamp} from '../../../../operator/domain/times.ts';
 import {days, hours, minutes, policy, seconds, t0} from '../../../support/world.ts';
 
@@ -150,4 +156,18 @@ describe('The memory of orders', () => {
     expect(mergeOrders([old, newer, other, failed(80 * days)], [], memoryMs(budgets), t0)).toEqual([other, newer]);
     expect(mergeOrders([newer], [], memoryMs(budgets), t0 + 31 * days)).toEqual([]);
   });
+});
+
+describe('What a claim must record', () => {
+  test('includes that an order was superseded', () => {
+    const [known, now] = [pending(minutes), {...pending(minutes), superseded: true as const}];
+    expect(toRemember([known], [known], undefined)).toBeUndefined();
+    expect(toRemember([now], [known], undefined)).toEqual([now]);
+  });
+});
+
+test('A limit of one certificate has an end while its order is under way', () => {
+  const budgets = {...policy.issuers[0].budgets, certificates: [{limit: 1, perMs: 7 * days}]};
+  const spent = spentBy([pending(hours)], budgets, {now: t0, tenant: 'acme'});
+  expect(spent).toMatchObject({of: 'certificates', until: t0 - hours + 7 * days});
 });

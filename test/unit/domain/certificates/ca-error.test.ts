@@ -37,6 +37,18 @@ describe("An error of the CA's own", () => {
     expect(caErrorOf(refused(`Error creating new order :: ${detail}`))).toEqual({cause, retryAt});
   });
 
+  test('an answer that is not of the ACME server', () => {
+    expect(caErrorOf(failed('"errored" state: Failed to create Order: 429 : <html>slow down</html>'))).toEqual({
+      cause: 'Authority',
+    });
+  });
+
+  test('a limit without a time delays the CA if it is of many hostnames', () => {
+    const cause = (detail: string) => caErrorOf(refused(detail))?.cause;
+    expect(cause('too many new orders (300) from this account in the last 3h0m0s')).toBe('Authority');
+    expect(cause('too many failed authorizations (5) for "docs.example.com"')).toBe('AuthorizationsLimit');
+  });
+
   test('a limit without a time, and an internal error at the end of an order', () => {
     expect(caErrorOf(refused('Service busy; retry later.'))).toEqual({cause: 'Authority'});
     expect(

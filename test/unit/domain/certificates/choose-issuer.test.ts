@@ -11,7 +11,7 @@ import {hours, t0} from '../../../support/world.ts';
 const state = (name: string, change: Partial<IssuerState> = {}): IssuerState => ({
   name,
   when: issuerCases,
-  isCaaKnown: true,
+  isCertain: true,
   isSpent: false,
   ...change,
 });
@@ -21,7 +21,7 @@ const away = {unavailableSince: t0 - 9 * hours};
 const choose = (first: Partial<IssuerState>, second: Partial<IssuerState> = {}, issuedBy?: IssuedBy, now = t0) =>
   chooseIssuer([state('first', first), state('second', second)], issuedBy, now);
 
-const underWay = (name: string): IssuedBy => ({name});
+const underWay = (name: string): IssuedBy => ({name, isUnderWay: true});
 const valid = (name: string, ms: number): IssuedBy => ({name, validUntil: t0 + ms});
 const isGood = (s: IssuerState) => !s.isSpent && s.forbiddenBy === undefined && s.unavailableSince === undefined;
 
@@ -93,12 +93,17 @@ describe('A hostname with a valid certificate', () => {
     expect([at(10 * hours - 1), at(10 * hours)]).toEqual(['first', 'second']);
   });
 
-  test('moves back when an earlier issuer can take it', () => {
+  test('that is lost gets a new one from another issuer, if the budget of its own is spent and no order is under way', () => {
+    expect(choose(spent, {}, {name: 'first'})).toBe('second');
+    expect(choose({}, {}, {name: 'first'})).toBe('first');
+  });
+
+  test('moves back when an earlier issuer can take it for certain', () => {
     expect(choose({}, {}, valid('second', 30 * hours))).toBe('first');
     expect(choose(forbids, {}, valid('second', 30 * hours))).toBe('second');
     expect(choose(spent, {}, valid('second', 30 * hours))).toBe('second');
     expect(choose(away, {}, valid('second', 30 * hours))).toBe('second');
-    expect(choose({isCaaKnown: false}, {}, valid('second', 30 * hours))).toBe('second');
+    expect(choose({isCertain: false}, {}, valid('second', 30 * hours))).toBe('second');
   });
 
   test('of an issuer that the platform has removed gets the first that can take it', () => {
@@ -120,7 +125,7 @@ test('An issuer that can take a hostname is never left for one that cannot', () 
       const all = given.map(({forbidden, unavailable, ...s}, i): IssuerState => ({
         ...s,
         when: issuerCases,
-        isCaaKnown: true,
+        isCertain: true,
         name: `${i}`,
         ...(forbidden && forbids),
         ...(unavailable && away),
