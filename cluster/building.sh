@@ -26,15 +26,15 @@ go_build() {
   local module=${1##*/} dir=$1 pairs=$2 pair name key t; shift 2
   # Without debug information it compiles a sixth faster; without inlining another fifth, where nobody waits for what is built.
   local compiler=-dwarf=false flags=(-trimpath -tags=no_btrfs,no_devmapper,no_zfs "-ldflags=-s -w $*")
-  case $module in containerd | tools) compiler+=" -l" ;; esac
-  case $module in tools) flags+=("-modfile=$CACHE/lego.mod") ;; esac
+  case $module in containerd | tools | older-cert-manager) compiler+=" -l" ;; esac
+  case $module in tools) flags+=("-modfile=$CACHE/tools.mod") ;; esac
   flags+=("-gcflags=all=$compiler")
   key=$({ find "$dir" -name '*.go' | sort | xargs cat "$dir/go.mod"; echo "${flags[*]}"; } | sha256sum)
   for pair in $pairs; do
     name=${pair%%=*} t=$SECONDS
     [ ! -x "$BIN/$name" ] || [ "$key" != "$(cat "$BIN/.$name.key" 2>/dev/null)" ] || continue
     need_go
-    [ "$module" != tools ] || without_hosters "$dir"
+    [ "$module" != tools ] || own_copies "$dir"
     patiently "building $name" env -C "$dir" CGO_ENABLED=0 go build "${flags[@]}" -o "$BIN/.$name.tmp" "${pair#*=}"
     mv "$BIN/.$name.tmp" "$BIN/$name"
     echo "$key" >"$BIN/.$name.key"

@@ -1,6 +1,7 @@
 /** Programs of Kubernetes and around it as processes beside a bench's API server: what surrounds the operator and is real. */
 import {type ChildProcess, execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
 import {open, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -9,8 +10,9 @@ import {bin, cache} from '../support/kube-server.ts';
 import type {ApiServer} from '../support/kube-server.ts';
 import type {Kind} from '../support/platform.ts';
 
-/** The version that the local cluster has, too (cluster/versions.env). */
-const certManagerChart = join(cache, 'charts/cert-manager-v1.20.3');
+const versions = readFileSync(new URL('../../cluster/versions.env', import.meta.url), 'utf8');
+/** The name of cert-manager's program, and of its chart in the cache. The local cluster has the same version. */
+const certManager = `cert-manager-${/^CERT_MANAGER_VERSION=(.+)$/m.exec(versions)?.[1]}`;
 
 /** A process that ends with this one, however that ends. */
 export class Daemon {
@@ -50,7 +52,10 @@ export async function kubeconfigOf(server: ApiServer, user: string): Promise<str
   return file;
 }
 
-/** How busy cert-manager may be. Its own defaults, or as much as two cores can do. */
+/**
+ * cert-manager's own defaults, or as much as two cores can do. From version 1.21 the two limits of requests have no effect on an API
+ * server with API Priority and Fairness.
+ */
 export const certManagerSpeeds = {
   default: {},
   tuned: {kubernetesAPIQPS: 10_000, kubernetesAPIBurst: 10_000, numberOfConcurrentWorkers: 30},
@@ -73,7 +78,7 @@ export async function startCertManager(server: ApiServer, speed: CertManagerSpee
   );
   const kubeconfig = await kubeconfigOf(server, 'cert-manager');
   const args = ['controller', '--config', config, '--kubeconfig', kubeconfig];
-  return Daemon.start(server, 'cert-manager', [...args, '--cluster-resource-namespace', 'cert-manager']);
+  return Daemon.start(server, certManager, [...args, '--cluster-resource-namespace', 'cert-manager']);
 }
 
 /** What deletes that whose owner is gone, and what empties namespaces. */
@@ -92,7 +97,7 @@ export async function startControllerManager(server: ApiServer): Promise<Daemon>
 
 /** cert-manager's kinds, as its chart has them. */
 export async function certManagerKinds(): Promise<Kind[]> {
-  const args = ['template', 'cert-manager', certManagerChart, '--set', 'crds.enabled=true'];
+  const args = ['template', 'cert-manager', join(cache, 'charts', certManager), '--set', 'crds.enabled=true'];
   const {stdout} = await promisify(execFile)(join(bin, 'helm'), args, {maxBuffer: 64 << 20});
   return parseAllDocuments(stdout)
     .map((document) => document.toJS() as Kind | null)

@@ -1,0 +1,1 @@
+../../tools/cert-manager/main.go
