@@ -43,7 +43,7 @@ plugin: node_modules/.package-lock.json ## build kubectl doorplate for npm, krew
 
 modules := node_modules/.package-lock.json
 
-.PHONY: demo dev test controllers nodes floor mutants crds pictures docs check format bench faults models kills load openapi screenshots gitops
+.PHONY: demo dev test controllers nodes floor older mutants crds pictures docs check format bench faults models kills load openapi screenshots gitops
 demo: $(modules) ## go from a fresh machine to a Live hostname: tools, cluster, image, charts, example; the cluster keeps running
 	@cluster/up.sh
 	@cluster/image.sh
@@ -66,6 +66,9 @@ nodes: $(modules) ## test two nodes with IPv4 and IPv6: drain each under a const
 floor: $(modules) ## run the suites that need an API server on the oldest Kubernetes that the chart accepts (6 min; 5 more the first time)
 	@cluster/build.sh
 	@cache=$$(test/floor/build.sh); DOORPLATE_CACHE=$$cache node test/run.ts crds operator
+
+older: $(modules) ## run the suites that issue certificates with the older cert-manager that Doorplate supports (1 min more the first time)
+	@CERT_MANAGER=older node test/run.ts demo cluster hurried shipped faults
 
 mutants: $(modules) ## break each guarantee once and expect its test to fail; records the verdicts (CHANGED=1: only the mutants of `make test`)
 	@cluster/build.sh
