@@ -1,7 +1,7 @@
 import {describe, expect, test} from '@jest/globals';
 import {caErrorOf} from '../../../../operator/domain/certificates/ca-error.ts';
 
-/** As cert-manager 1.20 writes it in a CertificateRequest. */
+/** As cert-manager 1.20 and 1.21 write it in a CertificateRequest. */
 const failed = (why: string): string =>
   `Failed to wait for order resource "docs-1-2" to become ready: order is in ${why}`;
 const refused = (detail: string, {status = 429, type = 'rateLimited', doing = 'create Order'} = {}): string =>

@@ -81,6 +81,13 @@ describe('Who must act', () => {
       'rule of the edge',
     ],
     [
+      // cert-manager 1.20
+      'Waiting for HTTP-01 challenge propagation: did not get expected response when querying endpoint, expected "..." but got: <html>',
+      'Platform',
+      'rule of the edge',
+    ],
+    [
+      // cert-manager 1.21
       'Waiting for HTTP-01 challenge propagation: did not get expected response "..." when querying endpoint',
       'Platform',
       'rule of the edge',
