@@ -20,6 +20,8 @@ const during = ([from, to]: Minutes, minute: number): boolean => minute >= from 
 const bulk: Minutes = [530, 564];
 const banned: Minutes = [560, 575];
 const budget = {limit: 300, perMs: 10_800_000};
+/** The second issuer of the platform, and its certificates: of hostnames with CAA records that forbid the first issuer. */
+const second = {issuer: 'google', certificates: 38, limit: 50, perMs: 3_600_000};
 
 let last = 7;
 /** Numbers between 0 and 1, equal in each run (Park and Miller). */
@@ -108,12 +110,24 @@ class Hostnames {
       ],
       firstEnd: () => (end + 30 * 86_400) * 1000,
       certificatesToMove: () => this.#toMove,
+      certificatesInUse: () => [
+        ['letsencrypt', this.live() - this.#toMove - second.certificates],
+        [second.issuer, second.certificates],
+        ['Other', this.#toMove],
+      ],
+      issuersAvailable: () => ['letsencrypt', second.issuer].map((issuer) => [issuer, true] as const),
       claims: () => [
         ['Held', this.#before + this.added.length],
         ['Quarantined', 124 + Math.floor(this.minute / 20)],
       ],
-      ordersWaiting: () => [{issuer: 'letsencrypt', waiting: this.queue().length}],
-      budget: () => [{...budget, issuer: 'letsencrypt', used: this.used()}],
+      ordersWaiting: () => [
+        {issuer: 'letsencrypt', waiting: this.queue().length},
+        {issuer: second.issuer, waiting: 0},
+      ],
+      budget: () => [
+        {...budget, issuer: 'letsencrypt', used: this.used()},
+        {...second, used: 0},
+      ],
       domainsWithoutPlan: () => 0,
       plainHttpRivals: () => 0,
       preflight: () => ['edge', 'issuer', 'dns', 'wildcard'].map((question) => [question, true] as const),

@@ -76,25 +76,33 @@ const certificates: readonly Panel[] = [
   },
   {
     title: 'Order budget',
-    description: 'Used share of the budget of the ACME account.',
+    description: 'Used share of the budget of each ACME account.',
     unit: 'percentunit',
     queries: [
       [
-        'max by (window_seconds) (doorplate_order_budget_used{SELECTOR}) / ' +
-          'max by (window_seconds) (doorplate_order_budget_limit{SELECTOR})',
-        'in {{window_seconds}} s',
+        'max by (issuer, window_seconds) (doorplate_order_budget_used{SELECTOR}) / ' +
+          'max by (issuer, window_seconds) (doorplate_order_budget_limit{SELECTOR})',
+        '{{issuer}} in {{window_seconds}} s',
       ],
     ],
   },
   {
     title: 'Order queue',
     description: 'Hostnames whose orders wait for that budget.',
-    queries: [['sum(doorplate_orders_waiting{SELECTOR})', 'waiting']],
+    queries: [['sum by (issuer) (doorplate_orders_waiting{SELECTOR})', '{{issuer}}']],
   },
   {
-    title: 'Certificates to move',
-    description: 'Certificates in use from another issuer than issuerRef.',
-    queries: [['sum(doorplate_certificates_to_move{SELECTOR})', 'to move']],
+    title: 'Certificates by issuer',
+    description:
+      'Certificates in use. Other: from issuers that are not in the settings. They move when the order queue has room.',
+    queries: [['sum by (issuer) (doorplate_certificates_in_use{SELECTOR})', '{{issuer}}']],
+  },
+  {
+    title: 'Available issuers',
+    description: 'With several issuers: 1 if Doorplate may order from the issuer, 0 if its CA does not answer.',
+    as: 'stat',
+    good: 1,
+    queries: [['min by (issuer) (doorplate_issuer_available{SELECTOR})', '{{issuer}}']],
   },
 ];
 

@@ -17,6 +17,9 @@ export interface LeaderFacts {
   /** ms since the epoch; Infinity where there is none. */
   firstEnd: () => number;
   certificatesToMove: () => number;
+  certificatesInUse: () => Iterable<readonly [issuer: string, count: number]>;
+  /** Whether the CAs of several issuers are available. None if there is a single issuer. */
+  issuersAvailable: () => Iterable<readonly [issuer: string, isAvailable: boolean]>;
   claims: () => Iterable<readonly [state: string, count: number]>;
   ordersWaiting: () => Iterable<{issuer: string; waiting: number}>;
   /** For each limit of the account; `used`: what of it counts now. */
@@ -100,8 +103,26 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_certificates_to_move',
-    help: 'Certificates in use from another issuer than issuerRef. Each moves when the order queue has room, the first to expire first.',
+    help:
+      'Certificates in use from an issuer that is not in the settings: doorplate_certificates_in_use with the issuer Other. Each moves ' +
+      'when the order queue has room, the first to expire first.',
     values: (s) => [[{}, s.certificatesToMove()]],
+  },
+  {
+    name: 'doorplate_certificates_in_use',
+    help:
+      'Certificates in use, by the name of their issuer, or Other for issuers that are not in the settings. After an outage of a CA ' +
+      'it shows how many hostnames have moved back to its issuer.',
+    labelNames: ['issuer'],
+    values: (s) => counted('issuer', s.certificatesInUse()),
+  },
+  {
+    name: 'doorplate_issuer_available',
+    help:
+      '1 if Doorplate may order from the issuer, 0 if the ACME directory of its CA does not answer, or has not yet answered for ' +
+      'issuerRecoveryTime again. Only with several issuers: absent with a single issuer, whose directory Doorplate does not watch.',
+    labelNames: ['issuer'],
+    values: (s) => [...s.issuersAvailable()].map(([issuer, isAvailable]) => [{issuer}, Number(isAvailable)]),
   },
   {
     name: 'doorplate_claims',
@@ -111,13 +132,13 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_orders_waiting',
-    help: 'Hostnames in the order queue: their orders wait for budget of the ACME account.',
+    help: 'Hostnames in the order queue: their orders wait for budget of the ACME account, by issuer.',
     labelNames: ['issuer'],
     values: (s) => [...s.ordersWaiting()].map(({issuer, waiting: count}) => [{issuer}, count] as const),
   },
   {
     name: 'doorplate_order_budget_used',
-    help: 'Tokens that orders have taken from the bucket of each limit of budgets.account. The label is the time in which the bucket refills.',
+    help: 'Tokens that orders have taken from the bucket of each limit of budgets.account, by issuer and the time in which the bucket refills.',
     labelNames: ['issuer', 'window_seconds'],
     values: (s) => budget(s, 'used'),
   },

@@ -5,6 +5,7 @@ import type {Caches} from '../controllers/state/caches.ts';
 import {Census, timeHostnames} from '../controllers/state/census.ts';
 import type {OrderQueues} from '../controllers/orders/order-queues.ts';
 import type {PlainHttp} from '../controllers/writers/plain-http.ts';
+import type {Cas} from '../controllers/state/cas.ts';
 import type {EdgeHealth} from '../controllers/probes/edge-health.ts';
 import type {Tenants} from '../controllers/state/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
@@ -20,6 +21,7 @@ interface MeasureSources {
   preflight: Pick<Preflight, 'known'>;
   edgeHealth: Pick<EdgeHealth, 'serving'>;
   issuers: Policy['issuers'];
+  cas: Pick<Cas, 'unavailableSince'>;
   leads: () => boolean;
 }
 
@@ -27,12 +29,10 @@ interface MeasureSources {
 export function measure(
   registry: Registry,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, leads}: MeasureSources,
+  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, cas, leads}: MeasureSources,
 ): void {
-  const census = new Census(
-    caches,
-    issuers.map(({issuerRef}) => issuerRef),
-  );
+  const issuerRefs = issuers.map(({issuerRef}) => issuerRef);
+  const census = new Census(caches, issuerRefs);
   timeHostnames(caches.domains, leads, {
     addedToVerified: (seconds) => addedToVerified.observe(seconds),
     verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
@@ -45,6 +45,11 @@ export function measure(
     certificates: () => census.certificates(Date.now()),
     firstEnd: () => census.firstEnd(),
     certificatesToMove: () => census.toMove(),
+    certificatesInUse: () => census.inUse(),
+    issuersAvailable: () =>
+      issuerRefs.length === 1
+        ? []
+        : issuerRefs.map(({name}) => [name, cas.unavailableSince(name) === undefined] as const),
     claims: () => census.claims.sizes(),
     ordersWaiting: () => orders.waiting(),
     budget: () => orders.account(),

@@ -74,7 +74,7 @@ export function operator(parts: RoleParts): Manager {
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
   const {issuers} = policy;
-  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, leads});
+  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, cas, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];

@@ -17,7 +17,10 @@ const checks = (verdict: string): string => `doorplate_dns_checks_total{SELECTOR
 const leader = 'leader_election_master_status{SELECTOR,role="operator",pod="a"}';
 const errors = 'controller_runtime_reconcile_errors_total{SELECTOR,role="operator",controller="customdomain"}';
 const stalled = 'doorplate_hostnames_waiting{SELECTOR,waiting_for="Platform",reason="IssuanceStalled"}';
-const used = 'doorplate_order_budget_used{SELECTOR,window_seconds="10800"}';
+const budget = (of: 'used' | 'limit', issuer: string): string =>
+  `doorplate_order_budget_${of}{SELECTOR,issuer="${issuer}",window_seconds="10800"}`;
+const used = budget('used', 'letsencrypt');
+const available = (issuer: string): string => `doorplate_issuer_available{SELECTOR,issuer="${issuer}"}`;
 const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
 const addressServes = (edge: string): string =>
   `doorplate_edge_address_serving{SELECTOR,role="operator",edge="${edge}"}`;
@@ -30,7 +33,7 @@ const preflight = (question: string): string =>
 const up = (role: string): string => `up{SELECTOR,role="${role}"}`;
 const store = 'doorplate_limits_store_up{SELECTOR,role="api"}';
 
-/** A release at which nothing is wrong, for four hours: customers have to act, a few checks fail, half of the budget is used. */
+/** A release at which nothing is wrong, for four hours: customers have to act, a few checks fail, half of the budget of one of two issuers is used. */
 export const healthy: Record<string, string> = {
   [leader]: '1x240',
   'leader_election_master_status{SELECTOR,role="operator",pod="b"}': '0x240',
@@ -38,7 +41,11 @@ export const healthy: Record<string, string> = {
   [waitingSince('Customer', 'RecordMissing')]: '0x240',
   [stalled]: '0x240',
   [used]: '150x240',
-  'doorplate_order_budget_limit{SELECTOR,window_seconds="10800"}': '300x240',
+  [budget('limit', 'letsencrypt')]: '300x240',
+  [budget('used', 'google')]: '0x240',
+  [budget('limit', 'google')]: '1000x240',
+  [available('letsencrypt')]: '1x240',
+  [available('google')]: '1x240',
   [expiring]: '0x240',
   [addressServes('192.0.2.1:443')]: '1x240',
   [addressServes('192.0.2.2:443')]: '1x240',
@@ -119,8 +126,16 @@ export const cases: readonly Case[] = [
     series: {[used]: '270x10 285x230'},
     quiet: '20m',
     fires: '22m',
-    labels: {window_seconds: '10800'},
-    says: 'The ACME account has used 95% of its orders in 10800 s',
+    labels: {issuer: 'letsencrypt', window_seconds: '10800'},
+    says: 'The ACME account of letsencrypt has used 95% of its orders in 10800 s',
+  },
+  {
+    alert: 'DoorplateIssuerUnavailable',
+    series: {[available('letsencrypt')]: '1x10 0x230'},
+    quiet: '129m',
+    fires: '132m',
+    labels: {issuer: 'letsencrypt'},
+    says: 'Doorplate has not used the issuer letsencrypt for 2 hours, because its CA does not answer',
   },
   {
     alert: 'DoorplateCertificatesExpiring',

@@ -23,6 +23,14 @@ standingMetrics(registry, () => ({
   certificates: () => [['Ready', 3]],
   firstEnd: () => Date.now() + 86_400_000,
   certificatesToMove: () => 2,
+  certificatesInUse: () => [
+    ['letsencrypt', 1],
+    ['Other', 2],
+  ],
+  issuersAvailable: () => [
+    ['letsencrypt', true],
+    ['google', true],
+  ],
   claims: () => [['Held', 3]],
   ordersWaiting: () => [{issuer: 'letsencrypt', waiting: 4}],
   budget: () => [{issuer: 'letsencrypt', limit: 300, perMs: 10_800_000, used: 299}],

@@ -31,6 +31,8 @@ export interface WaitingHostnames {
 }
 
 export const certificateStates = ['Ready', 'Issuing', 'NotReady', 'Resting'] as const;
+/** Counts certificates of issuers that the settings do not name. No issuer has this name: names of objects are lower case. */
+const otherIssuer = 'Other';
 export const claimStates = ['Held', 'Quarantined'] as const;
 
 /** A certificate with less than this share of its life left counts as expiring. Lives differ: 90 days, 45 days, 6 days. */
@@ -48,14 +50,15 @@ export class Census {
   readonly claims = new Tally(claimStates);
   /** Certificates by state; Ready ones with the time from which they count as expiring. */
   readonly #certificates = new Tally(certificateStates);
-  /** Certificates in use by their end, and among them those of a former issuer, which the settings no longer name. */
-  readonly #ends = new Tally(['Used', 'OfFormerIssuer']);
+  /** Certificates in use by the name of their issuer, with their end. */
+  readonly #inUse: Tally;
   readonly #issuers: readonly IssuerRef[];
   /** Hostnames that are not done, by actor and reason, with the start of the wait. */
   readonly #waiting = new Tally();
 
   constructor({domains, certificates, claims}: CensusSources, issuers: readonly IssuerRef[]) {
     this.#issuers = issuers;
+    this.#inUse = new Tally([...issuers.map(({name}) => name), otherIssuer]);
     follow(domains, ({status}, by) => {
       for (const host of status?.hosts ?? []) this.#countHost(host, by);
     });
@@ -92,12 +95,17 @@ export class Census {
 
   /** When the first of the certificates in use ends, ms since the epoch; Infinity where there is none. */
   firstEnd(): number {
-    return this.#ends.earliest('Used');
+    return Math.min(...[...this.#inUse.sizes()].map(([issuer]) => this.#inUse.earliest(issuer)));
   }
 
-  /** How many of the certificates in use still have to move to the issuer that the settings name. */
+  /** The certificates in use by the name of their issuer; `Other`: of issuers that the settings do not name. */
+  inUse(): Iterable<readonly [issuer: string, count: number]> {
+    return this.#inUse.sizes();
+  }
+
+  /** How many of the certificates in use are of an issuer that the settings do not name, and therefore have to move. */
   toMove(): number {
-    return this.#ends.size('OfFormerIssuer');
+    return this.#inUse.size(otherIssuer);
   }
 
   #countHost({phase, waitingFor, reason, since}: HostStatus, by: 1 | -1): void {
@@ -116,9 +124,8 @@ export class Census {
     const expiring = Math.max(begin > 0 ? end - (end - begin) * expiringShare : 0, renewal || 0);
     this.#certificates.change(state, by, expiring > 0 ? expiring : Infinity);
     if (state === 'Resting' || !(end > 0)) return;
-    this.#ends.change('Used', by, end);
-    if (!this.#issuers.some((issuer) => isSameIssuer(certificate.spec.issuerRef, issuer)))
-      this.#ends.change('OfFormerIssuer', by, end);
+    const issuer = this.#issuers.find((known) => isSameIssuer(certificate.spec.issuerRef, known));
+    this.#inUse.change(issuer?.name ?? otherIssuer, by, end);
   }
 }
 

@@ -44,6 +44,20 @@ function wrongIn(expr: string): string[] {
   ];
 }
 
+/** Metrics of each issuer that a query adds up, or compares, over all issuers. */
+const mixedIn = (expr: string): string[] =>
+  [...expr.matchAll(/\b(?:sum|min|max|count)(?: by \(([^)]*)\))? ?\((?:\w+\()?(\w+)\{/g)]
+    .filter(([, by = '', name]) => labelsOf(name!)?.includes('issuer') && !by.split(/,\s*/).includes('issuer'))
+    .map(([, , name]) => name!);
+
+test('Alerts and the dashboard show each issuer on its own', () => {
+  const all = [...alerts().map(({alert, expr}) => ({title: alert, expr})), ...queries()];
+  expect(all.filter(({expr}) => /issuer\b/.test(expr)).length).toBeGreaterThan(5);
+  expect(all.flatMap(({title, expr}) => mixedIn(expr).map((name) => `${title}: ${name}`))).toEqual([]);
+  expect(mixedIn('max by (window_seconds) (doorplate_order_budget_used{SELECTOR})')).toHaveLength(1);
+  expect(mixedIn('sum(doorplate_orders_waiting{SELECTOR})')).toHaveLength(1);
+});
+
 describe('An alert', () => {
   test('names metrics and labels that there are, of its own release', () => {
     expect(alerts().flatMap(({alert, expr}) => wrongIn(expr).map((wrong) => `${alert}: ${wrong}`))).toEqual([]);

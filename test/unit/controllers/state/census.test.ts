@@ -41,7 +41,7 @@ let claims: Told<DomainClaim>;
 let census: Census;
 beforeEach(() => {
   [domains, certificates, claims] = [new Told(), new Told(), new Told()];
-  census = new Census({domains, certificates, claims}, [{name: 'acme'}]);
+  census = new Census({domains, certificates, claims}, [{name: 'acme'}, {name: 'second'}]);
 });
 
 const live = {phase: 'Live', reason: 'Serving', waitingFor: 'Nobody'} as const;
@@ -184,22 +184,32 @@ describe('Certificates are counted', () => {
   test('with when the first of those in use ends', () => {
     const first = certificate(['Ready'], {ends: 10});
     certificates.tell(first);
-    certificates.tell(certificate(['Ready'], {ends: 20}));
+    certificates.tell(certificate(['Ready'], {ends: 20, issuer: 'second'}));
     certificates.tell(certificate(['Ready'], {ends: 1, labels: {[retainedLabel]: ''}}));
     expect(census.firstEnd()).toBe(Date.parse(inDays(10)));
     certificates.tell(undefined, first);
     expect(census.firstEnd()).toBe(Date.parse(inDays(20)));
   });
 
-  test('of an issuer other than issuerRef, while they are in use', () => {
+  test('by issuer, while they are in use: those of issuers that are not in the settings have to move', () => {
     const before = certificate(['Ready'], {ends: 10, issuer: 'staging'});
+    const moved = certificate(['Ready'], {ends: 12});
     certificates.tell(before);
     certificates.tell(certificate(['Ready'], {ends: 10}));
+    certificates.tell(certificate(['Ready'], {ends: 11, issuer: 'second'}));
     certificates.tell(certificate(['Issuing'], {issuer: 'staging'}));
     certificates.tell(certificate(['Ready'], {ends: 10, issuer: 'staging', labels: {[retainedLabel]: ''}}));
+    expect(Object.fromEntries(census.inUse())).toEqual({acme: 1, second: 1, Other: 1});
     expect(census.toMove()).toBe(1);
-    certificates.tell(certificate(['Ready'], {ends: 10}), before);
+    certificates.tell(moved, before);
+    expect(Object.fromEntries(census.inUse())).toEqual({acme: 2, second: 1, Other: 0});
     expect(census.toMove()).toBe(0);
+  });
+
+  test('of another kind of issuer with the same name as of an issuer that is not in the settings', () => {
+    const one = certificate(['Ready'], {ends: 10});
+    certificates.tell({...one, spec: {...one.spec, issuerRef: {name: 'acme', kind: 'ClusterIssuer'}}});
+    expect(Object.fromEntries(census.inUse())).toEqual({acme: 0, second: 0, Other: 1});
   });
 });
 
