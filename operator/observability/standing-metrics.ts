@@ -138,7 +138,7 @@ const definitions: readonly Definition[] = [
   },
   {
     name: 'doorplate_order_budget_used',
-    help: 'Tokens that orders have taken from the bucket of each limit of budgets.account, by issuer and the time in which the bucket refills.',
+    help: 'Tokens that orders have taken from the buckets of budgets.account, by issuer and the time in which a bucket refills.',
     labelNames: ['issuer', 'window_seconds'],
     values: (s) => budget(s, 'used'),
   },

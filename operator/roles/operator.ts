@@ -53,10 +53,11 @@ import type {RoleParts} from './parts.ts';
 import {worldOf} from './preflight.ts';
 
 export function operator(parts: RoleParts): Manager {
-  const {config, client, log, registry, pace} = parts;
+  const {config, client, log, registry, pace, askCa} = parts;
   const caches = makeCaches(client, log, ingresses);
   const {policy, namespace} = config;
-  const cas = casOf(parts);
+  const {issuerRecoveryTime: recoveryMs} = config.settings;
+  const cas = new Cas({client, issuers: policy.issuers, namespace, recoveryMs, log, askNames: askCa});
   const [counters, tenants] = [domainMetrics(registry), new Tenants(caches, policy.defaultPlan)];
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
@@ -73,13 +74,12 @@ export function operator(parts: RoleParts): Manager {
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
-  const {issuers} = policy;
-  measure(registry, counters, {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, cas, leads});
   counters.admissionPolicy(denies(config.settings.admissionPolicy));
   const waiting = new VerificationSlots(config.settings.maxWaitingHostnames);
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
   const state = {firsts, places, waiting, certified: new CertificateTimes(caches.certificates)};
   const sources = {tenants, cas, edgeAddresses, edgeHealth, looks, orders, checks, ...state, plainHttp};
+  measure(registry, counters, {...sources, caches, preflight, issuers: policy.issuers, leads});
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, events, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);
@@ -112,11 +112,6 @@ export function operator(parts: RoleParts): Manager {
       })
   );
 }
-
-const casOf = ({client, log, askCa, config: {policy, namespace, settings}}: RoleParts) => {
-  const {issuerRecoveryTime: recoveryMs} = settings;
-  return new Cas({client, issuers: policy.issuers, namespace, recoveryMs, log, askNames: askCa});
-};
 
 const orderQueues = (
   {issuers, issuanceStalledAfterMs}: Policy,
