@@ -108,7 +108,7 @@ const schema = z
     propagationTime: span('48h'),
     verificationExpiresAfter: span('7d'),
     issuanceStalledAfter: span('30m'),
-    budgets,
+    budgets: budgets.optional(),
     // An issuer that did not answer is used again when it has answered for this time.
     issuerRecoveryTime: span('1h'),
     graceTime: span('7d'),
@@ -159,6 +159,10 @@ const schema = z
     path: ['caaIdentities'],
     message: 'is for issuerRef: with issuers, set issuers[].caaIdentities',
   })
+  .refine((s) => s.issuers.length === 0 || s.budgets === undefined, {
+    path: ['budgets'],
+    message: 'is for issuerRef: with issuers, set issuers[].budgets',
+  })
   .refine((s) => s.apexOwnership !== 'AddressOnly' || s.singleTenant, {
     path: ['apexOwnership'],
     message: 'may be AddressOnly only if singleTenant is true, because addresses do not verify a tenant',
@@ -181,7 +185,9 @@ const schema = z
   .refine((s) => !s.api.enabled || s.api.replicas === 1 || s.valkey.url !== '', {
     path: ['valkey', 'url'],
     message: 'is required if api.replicas is above 1, because the replicas share their counts there',
-  });
+  })
+  // The default comes after the rules: one of them refuses budgets beside `issuers`.
+  .transform((s) => ({...s, budgets: s.budgets ?? budgets.parse({})}));
 
 export type Settings = Readonly<z.output<typeof schema>>;
 

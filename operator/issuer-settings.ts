@@ -11,16 +11,14 @@ export const issuerRef = z.strictObject({
 });
 
 /** Let's Encrypt's published limits (letsencrypt.org/docs/rate-limits), those of a hostname's failures tighter. */
-export const budgets = z
-  .strictObject({
-    account: limits({limit: 300, per: '3h'}),
-    registeredDomain: limits({limit: 50, per: '7d'}),
-    certificates: limits({limit: 5, per: '7d'}),
-    authorizations: limits({limit: 5, per: '1h'}),
-    failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
-    countRenewals: z.boolean().default(false),
-  })
-  .prefault({});
+export const budgets = z.strictObject({
+  account: limits({limit: 300, per: '3h'}),
+  registeredDomain: limits({limit: 50, per: '7d'}),
+  certificates: limits({limit: 5, per: '7d'}),
+  authorizations: limits({limit: 5, per: '1h'}),
+  failures: limits({limit: 2, per: '1h'}, {limit: 3, per: '1d'}),
+  countRenewals: z.boolean().default(false),
+});
 
 type WrittenBudgets = z.input<typeof budgets>;
 
@@ -29,17 +27,20 @@ type WrittenBudgets = z.input<typeof budgets>;
  */
 export const presets = {
   LetsEncrypt: {budgets: {}, caaIdentities: []},
-  /** cloud.google.com/certificate-manager/docs/quotas, Public CA; pki.goog/faq (CAA). It has no limit for a registered domain. */
+  /**
+   * cloud.google.com/certificate-manager/docs/quotas, Public CA requests: newOrder 100 an hour, no other limits. CAA name: pki.goog/faq.
+   * The limits are half of that. A bucket allows twice its limit in an hour, and Google does not say that the quota is a bucket.
+   */
   GoogleTrustServices: {
     budgets: {
-      account: [{limit: 100, per: '1h'}],
-      registeredDomain: [{limit: 100, per: '1h'}],
-      certificates: [{limit: 100, per: '1h'}],
+      account: [{limit: 50, per: '1h'}],
+      registeredDomain: [{limit: 50, per: '1h'}],
+      certificates: [{limit: 50, per: '1h'}],
       countRenewals: true,
     },
     caaIdentities: ['pki.goog'],
   },
-  /** It publishes no limits: these are Let's Encrypt's. CAA names: acmeprotocol.dev/acme/getting-started. */
+  /** It publishes no limits, so these are Doorplate's own choice. CAA names: acmeprotocol.dev/acme/getting-started. */
   ZeroSSL: {
     budgets: {
       account: [{limit: 300, per: '3h'}],

@@ -22,6 +22,7 @@ let before: Date;
 const installed = (limit: number) =>
   install([
     'issuerRef.name=',
+    'budgets=null',
     'issuerRecoveryTime=20s',
     ...names.flatMap((name, i) => [
       `issuers[${i}].issuerRef.name=${name}`,

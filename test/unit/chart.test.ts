@@ -85,6 +85,10 @@ describe('values that do not hold', () => {
     ['edge.addresses=null,edge.service.name=traefik', 'edge.service needs both a namespace and a name'],
     ['edge.service.namespace=traefik,edge.service.name=traefik', 'Found: edge.addresses, edge.service'],
     ['issuerRef.name=', '/issuerRef/name'],
+    [
+      'issuerRef.name=,issuers[0].issuerRef.name=a',
+      'budgets is for issuerRef. With issuers, set the budgets of each issuer in issuers[].budgets',
+    ],
     ['ingressClassName=', '/ingressClassName'],
     ['plainHttp.shared=perhaps', '/plainHttp/shared'],
     ['plainHttp.probe={nowhere}', '/plainHttp/probe/0'],
@@ -454,6 +458,25 @@ describe('the API, as it is rendered', () => {
     expect(JSON.stringify(objects.filter((o) => o.kind === 'Ingress'))).not.toContain('authorize');
     expect((await rendered()).includes('doorplate-authorize')).toBe(false);
   });
+
+  test.each(['the defaults of values.yaml', 'none'])(
+    'with several issuers and budgets that are %s, the operator gets none',
+    async (which) => {
+      const {budgets} = parse(await readFile(`${root}charts/doorplate/values.yaml`, 'utf8')) as {budgets: object};
+      const text = await renderedAs(
+        'issuerRef.name=""',
+        'issuers=[{"issuerRef": {"name": "a"}, "preset": "ZeroSSL"}]',
+        `budgets=${which === 'none' ? 'null' : JSON.stringify(budgets)}`,
+      );
+      const {data} = parseAllDocuments(text)
+        .map((d) => d.toJS() as Rendered | null)
+        .find((o) => o?.kind === 'ConfigMap')!;
+      expect(parse(data['config.yaml']!)).not.toHaveProperty('budgets');
+      expect(parseSettings(data['config.yaml']!).issuers).toMatchObject([
+        {issuerRef: {name: 'a'}, budgets: {countRenewals: true}},
+      ]);
+    },
+  );
 
   test('what the chart renders is a configuration that every role takes', async () => {
     const {data} = parseAllDocuments(await rendered())

@@ -427,6 +427,11 @@ describe('Several issuers', () => {
     expect(policy.issuers[2]!.when).toEqual(['CAAForbids', 'BudgetSpent', 'Unavailable']);
   });
 
+  test('have half of a quota that is no token bucket, so that no hour has more orders than the quota', () => {
+    const [google] = several({...other, preset: 'GoogleTrustServices'}).issuers;
+    expect(google.budgets.account).toEqual([{limit: 50, perMs: hour}]);
+  });
+
   test('have their orders remembered as long as the longest of their limits needs', () => {
     const budgets = {certificates: [{limit: 5, per: '30d'}]};
     expect(several(first, {...other, budgets}).orderMemoryMs).toBe(60 * day);
@@ -440,6 +445,11 @@ describe('Several issuers', () => {
       'with names of a CA',
       {issuerRef: undefined, issuers: [first], caaIdentities: ['ca.example']},
       'caaIdentities: is for issuerRef',
+    ],
+    [
+      'with budgets of a single issuer',
+      {issuerRef: undefined, issuers: [first], budgets: {account: [{limit: 10, per: '1h'}]}},
+      'budgets: is for issuerRef: with issuers, set issuers[].budgets',
     ],
     ['of an unknown preset', {issuerRef: undefined, issuers: [{...first, preset: 'Other'}]}, 'issuers.0.preset: '],
     ['for no case', {issuerRef: undefined, issuers: [first, {...other, when: []}]}, 'issuers.1.when: '],

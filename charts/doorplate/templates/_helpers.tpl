@@ -28,8 +28,8 @@ edge: {{ .Values.edge | toJson }}
 issuers: {{ .Values.issuers | toJson }}
 {{- else }}
 issuerRef: {{ .Values.issuerRef | toJson }}
-{{- end }}
 budgets: {{ .Values.budgets | toJson }}
+{{- end }}
 issuerRecoveryTime: {{ .Values.issuerRecoveryTime }}
 ingressClassName: {{ .Values.ingressClassName | quote }}
 dns: {{ .Values.dns | toJson }}
@@ -44,6 +44,16 @@ defaultPlan: {{ .Values.defaultPlan | quote }}
 caaIdentities: {{ .Values.caaIdentities | toJson }}
 deniedNames: {{ .Values.deniedNames | toJson }}
 redirector: {service: {{ include "doorplate.fullname" . }}-redirector, port: 80}
+{{- end }}
+
+{{/* The budgets of values.yaml: the values contain them even if nobody has set any. */}}
+{{- define "doorplate.defaultBudgets" -}}
+account: [{limit: 300, per: 3h}]
+registeredDomain: [{limit: 50, per: 7d}]
+certificates: [{limit: 5, per: 7d}]
+authorizations: [{limit: 5, per: 1h}]
+failures: [{limit: 2, per: 1h}, {limit: 3, per: 1d}]
+countRenewals: false
 {{- end }}
 
 {{/* The issuers, the preferred one first, as cert-manager refers to them: JSON. */}}
