@@ -78,7 +78,8 @@ const order = z
       .optional()
       .describe(
         'Why the certificate authority failed the order, if not because of the hostname: it had an error (Authority), or one of its ' +
-          'limits was reached. Then the order counts for no budget.',
+          'limits was reached. Then the order counts for no budget of the hostname. After an error of the authority it counts for the ' +
+          "account and the tenant's share, after a limit it counts nowhere.",
       ),
     refusedUntil: time('When the certificate authority takes the next order, as it said with the error.').optional(),
     issuer: text(253, 'Name of the issuer.').optional(),
@@ -89,7 +90,10 @@ const order = z
     renewal: z
       .boolean()
       .optional()
-      .describe('The hostname had a certificate of this issuer. Then the order counts for no budget of the account.'),
+      .describe(
+        'The hostname had a certificate of this issuer. Then the order counts neither for the account nor for the registered domain, ' +
+          'unless budgets.countRenewals is true.',
+      ),
     superseded: z
       .boolean()
       .optional()

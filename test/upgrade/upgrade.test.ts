@@ -332,6 +332,8 @@ describe('an installation of the release before', () => {
   test('remembers the orders of a hostname with their issuer, their tenant and why they failed', async () => {
     const made = {issuer: 'pebble', tenant: early.namespace};
     const orders: Order[] = [
+      // Of an issuer that the settings do not name.
+      {at: at(60), outcome: 'Issued', endedAt: at(59), ...made, issuer: 'another'},
       {at: at(50), outcome: 'Issued', endedAt: at(49), ...made},
       {
         at: at(40),
