@@ -329,6 +329,7 @@ const suites: Suite[] = [
         installed(causes, jest(['test/faults/alerts'])),
         installed(() => usual, jest(['test/faults/expiry', 'test/faults/restart'])),
         jest(['test/faults/issuer']),
+        jest(['test/faults/several-cas']),
         jest(['test/faults/kills'], {workers: 1}),
       ),
   },

@@ -32,9 +32,8 @@ import type {FirstDomains} from './state/first-domains.ts';
 import {dnsKey, edgeKey, issuanceKey, type Observations} from './probes/observations.ts';
 import type {Looked} from './probes/observer.ts';
 import type {OrderQueues} from './orders/order-queues.ts';
-import type {Verdict} from '../domain/verification/method.ts';
 import {issuerOf} from '../domain/certificates/choose-issuer.ts';
-import {orderFacts, issuersNow, type KnownCas} from './issuers.ts';
+import {caaOfIssuers, judgedFor, orderFacts, issuersNow, type KnownCas} from './issuers.ts';
 import type {Tenants} from './state/tenants.ts';
 import type {VerificationSlots} from './state/verification-slots.ts';
 import {hostnamesOf, projectKey, uidOf} from '../resources/relations.ts';
@@ -186,16 +185,6 @@ function standingOf(
   };
   return {...standing('serves'), ...standing('redirects')};
 }
-
-const caaOfIssuers = (verdict: Verdict | undefined) => (verdict?.kind === 'Unknown' ? undefined : verdict?.caaOf);
-
-/** A verdict with what the CAA records say about the CA of one issuer. */
-const judgedFor = (verdict: Verdict, issuer: string): Verdict => {
-  if (verdict.kind === 'Unknown' || !verdict.caaOf) return verdict;
-  const {caa: _, ...rest} = verdict;
-  const caa = verdict.caaOf[issuer];
-  return caa ? {...rest, caa} : rest;
-};
 
 /** The tenant's other CustomDomains that name a hostname, or serve it as their former primary. */
 const siblingsOf = (

@@ -13,6 +13,7 @@ import {
   type IssuerState,
 } from '../domain/certificates/choose-issuer.ts';
 import type {Hostname} from '../domain/hostnames/hostname.ts';
+import type {Verdict} from '../domain/verification/method.ts';
 import type {HostFacts, Policy} from '../domain/world.ts';
 import type {OrderQueues} from './orders/order-queues.ts';
 
@@ -107,3 +108,15 @@ const issuedBy = (certificate: CertificateFacts | undefined) =>
     ...(certificate.ready && certificate.notAfter !== undefined && {validUntil: Date.parse(certificate.notAfter)}),
     isUnderWay: certificate.issuing || certificate.failure === undefined,
   };
+
+/** What the CAA records say about the CA of each issuer, if they were read. */
+export const caaOfIssuers = (verdict: Verdict | undefined) =>
+  verdict?.kind === 'Unknown' ? undefined : verdict?.caaOf;
+
+/** A verdict with what the CAA records say about the CA of one issuer. */
+export const judgedFor = (verdict: Verdict, issuer: string): Verdict => {
+  if (verdict.kind === 'Unknown' || !verdict.caaOf) return verdict;
+  const {caa: _, ...rest} = verdict;
+  const caa = verdict.caaOf[issuer];
+  return caa ? {...rest, caa} : rest;
+};

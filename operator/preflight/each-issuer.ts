@@ -15,7 +15,7 @@ export async function ofEachIssuer(
     return answer;
   }
   const said = (text: (a: PreflightAnswer) => string | undefined) =>
-    answers.flatMap((a) => (text(a) === undefined ? [] : `${a.issuer.issuerRef.name}: ${text(a)}`)).join(' ');
+    answers.flatMap((a) => (text(a) === undefined ? [] : `${a.issuer.issuerRef.name}: ${text(a)}`)).join('; ');
   const remedy = said((a) => a.remedy);
   return {
     outcome: worst.find((outcome) => answers.some((a) => a.outcome === outcome))!,

@@ -1,13 +1,13 @@
 /**
- * Another CA on the cluster: a Pebble, behind a proxy that can be told to answer every request with a server error. The proxy is a fake, in
- * place of a CA that has an outage.
+ * Another CA on the cluster: a Pebble, behind a proxy that can be told to answer every request with a server error, or to refuse every
+ * order. The proxy is a fake, in place of a CA that has an outage.
  */
 import {execFile} from 'node:child_process';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
-import {apply, env, kubectl, root, sh} from '../../cluster/cluster.ts';
+import {apply, env, kubectl, root, sh, eventually} from '../../cluster/cluster.ts';
 import {readFileSync} from 'node:fs';
 
 const namespace = 'pebble';
@@ -18,9 +18,12 @@ import {createServer, request} from 'node:https';
 import {createServer as createControl} from 'node:http';
 import {readFileSync} from 'node:fs';
 const tls = {key: readFileSync('/tls/tls.key'), cert: readFileSync('/tls/tls.crt')};
-let fails = false;
+let mode = '/works';
+const refusal = JSON.stringify({type: 'urn:ietf:params:acme:error:rateLimited', detail: 'an outage', status: 429});
 createServer(tls, (req, res) => {
-  if (fails) return res.writeHead(503).end('an outage');
+  if (mode === '/fails') return res.writeHead(503).end('an outage');
+  if (mode === '/refuses' && req.url === '/order-plz')
+    return res.writeHead(429, {'content-type': 'application/problem+json'}).end(refusal);
   const {method, url: path, headers} = req;
   const up = request({host: '127.0.0.1', port: ${pebblePort}, method, path, headers, rejectUnauthorized: false}, (said) => {
     res.writeHead(said.statusCode, said.headers);
@@ -30,7 +33,7 @@ createServer(tls, (req, res) => {
   req.pipe(up);
 }).listen(${acmePort});
 createControl((req, res) => {
-  fails = req.url === '/fails';
+  mode = req.url;
   res.end();
 }).listen(${controlPort});
 `;
@@ -145,16 +148,28 @@ export class FailingCa {
     };
     await apply([{apiVersion: 'cert-manager.io/v1', kind: 'ClusterIssuer', metadata: {name}, spec: {acme}}]);
     await kubectl(['wait', `clusterissuer/${name}`, '--for=condition=Ready', '--timeout=120s']);
-    return new FailingCa(name, address, await inside(`https://${address}:${managementPort}/roots/0`));
+    const certificate = await eventually('the CA answers', () =>
+      inside(`https://${address}:${managementPort}/roots/0`).catch(() => undefined),
+    );
+    return new FailingCa(name, address, certificate);
   }
 
   /** From now on every request gets a server error. */
-  async fail(): Promise<void> {
-    await inside(`http://${this.#address}:${controlPort}/fails`);
+  fail(): Promise<void> {
+    return this.#be('fails');
   }
 
-  async recover(): Promise<void> {
-    await inside(`http://${this.#address}:${controlPort}/works`);
+  /** From now on no order is taken. */
+  refuse(): Promise<void> {
+    return this.#be('refuses');
+  }
+
+  recover(): Promise<void> {
+    return this.#be('works');
+  }
+
+  async #be(mode: string): Promise<void> {
+    await inside(`http://${this.#address}:${controlPort}/${mode}`);
   }
 
   async remove(): Promise<void> {

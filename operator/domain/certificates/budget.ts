@@ -38,7 +38,7 @@ export interface Order {
   endedAt?: string;
   /** Error of a failed order. */
   message?: string;
-  /** Why it failed, if not because of the hostname: the CA itself failed, or one of its limits was reached. No budget counts it. */
+  /** Why it failed, if not because of the hostname: the CA itself failed, or one of its limits was reached. */
   cause?: (typeof caCauses)[number];
   /** When the CA takes the next order, as it said with the error, RFC 3339. */
   refusedUntil?: string;
@@ -191,7 +191,7 @@ export function toRemember(
   return lost ? [...orders] : undefined;
 }
 
-/** Number of orders remembered per hostname. No budget of a hostname permits more. */
+/** Number of orders remembered per hostname. */
 const longestRecord = 32;
 
 /**
