@@ -6,6 +6,7 @@ import type {CaaVerdict} from '../domain/certificates/caa.ts';
 import type {CertificateFacts} from '../domain/certificates/certificate.ts';
 import {
   chooseIssuer,
+  leftAt,
   isOrderOf,
   issuerOf,
   type IssuerPolicy,
@@ -59,22 +60,22 @@ export function orderFacts(
     claims: {of(hostname: Hostname): DomainClaim | undefined};
   },
   host: Omit<HostnameToIssue, 'orders'>,
-): Pick<HostFacts, 'issuer' | 'grant'> & {orders: Order[]} {
+): Pick<HostFacts, 'issuer' | 'issuerUntil' | 'grant'> & {orders: Order[]} {
   const {now, hostname, certificate} = host;
   const orders = sources.orders.orders(hostname);
   const remembered = sources.claims.of(hostname)?.status?.orders ?? [];
   const all = mergeOrders(remembered, orders, policy.orderMemoryMs, now);
-  const issuer = issuerFor(policy, sources, {...host, orders: all});
+  const {issuer, until} = issuerFor(policy, sources, {...host, orders: all}) ?? {};
   const grant = sources.orders.grant(certificate, issuerOf(policy, {...(issuer && {issuer})}).issuerRef.name);
-  return {orders, ...(issuer && {issuer}), ...(grant && {grant})};
+  return {orders, ...(issuer && {issuer}), ...(until !== undefined && {issuerUntil: until}), ...(grant && {grant})};
 }
 
-/** The issuer for a hostname; undefined if there is a single one. */
+/** The issuer for a hostname; undefined if there is a single one. `until`: when to choose again, ms since the epoch. */
 export function issuerFor(
   policy: Issuers,
   {cas, orders: queues}: {cas: KnownCas; orders: Pick<OrderQueues, 'expectedAt'>},
   host: HostnameToIssue,
-): IssuerPolicy | undefined {
+): {issuer: IssuerPolicy; until?: number} | undefined {
   const {issuers} = policy;
   if (issuers.length === 1) return undefined;
   const {now, hostname, tenant, certificate, existing, orders, caaOf} = host;
@@ -95,8 +96,11 @@ export function issuerFor(
       ...(unavailableSince !== undefined && {unavailableSince}),
     };
   };
-  const chosen = chooseIssuer(issuers.map(stateOf), issuedBy(existing), now);
-  return issuers.find(({issuerRef}) => issuerRef.name === chosen);
+  const [states, issued] = [issuers.map(stateOf), issuedBy(existing)];
+  const chosen = chooseIssuer(states, issued, now);
+  const until = issued && leftAt(states.find(({name}) => name === issued.name) ?? {}, issued);
+  const issuer = issuers.find(({issuerRef}) => issuerRef.name === chosen)!;
+  return {issuer, ...(until !== undefined && until > now && {until})};
 }
 
 /** Failures of a hostname itself go on at another CA. */

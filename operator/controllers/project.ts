@@ -230,7 +230,7 @@ function factsOf(
   const since = ownedObjects.since(project, `${namespace}/${name}`);
   const certificate = ownedObjects.certificate({owner: project, hostname: host, namespace, tenant, now});
   const certificateName = certificate?.name ?? name;
-  const {issuer, grant} = orderFacts(policy, deps, {
+  const {orders: _, ...ordered} = orderFacts(policy, deps, {
     now,
     hostname: host,
     tenant: tenant ? tenantKey(tenant) : '',
@@ -246,7 +246,6 @@ function factsOf(
     ...(since !== undefined && {standing: {since, isWhole: isWhole()}}),
     ...(certificate && {certificate}),
     ...(certificateName !== name && {certificateName}),
-    ...(issuer && {issuer}),
-    ...(grant && {grant}),
+    ...ordered,
   };
 }

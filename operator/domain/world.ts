@@ -107,6 +107,8 @@ export interface HostFacts {
   privateKeys?: Partial<Record<Use, PrivateKey>>;
   /** The issuer for its certificate: {@link chooseIssuer}. Undefined: the preferred one. */
   issuer?: IssuerPolicy;
+  /** When to choose its issuer again, ms since the epoch. */
+  issuerUntil?: number;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** The answer to its order request. */

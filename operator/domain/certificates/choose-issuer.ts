@@ -100,8 +100,16 @@ function keeps(
   now: number,
 ): boolean {
   if (forbiddenBy !== undefined || (isSpent && validUntil === undefined && !isUnderWay)) return false;
-  if (unavailableSince === undefined) return true;
-  return validUntil !== undefined && now < unavailableSince + (validUntil - unavailableSince) * patience;
+  return unavailableSince === undefined || now < (leftAt({unavailableSince}, {validUntil}) ?? -Infinity);
+}
+
+/** When an issuer that does not answer is left by a hostname with a valid certificate, ms since the epoch. */
+export function leftAt(
+  {unavailableSince}: Pick<IssuerState, 'unavailableSince'>,
+  {validUntil}: Pick<IssuedBy, 'validUntil'>,
+): number | undefined {
+  if (unavailableSince === undefined || validUntil === undefined) return undefined;
+  return unavailableSince + (validUntil - unavailableSince) * patience;
 }
 
 /** The issuer that needs least to take the order: time, or the smallest change of the CAA records. */

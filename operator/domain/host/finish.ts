@@ -51,7 +51,9 @@ export function finish(
   const {world} = host;
   const last = <K extends keyof Outcome>(what: K) => outcomes.findLast((o) => o[what] !== undefined)?.[what];
   const [freshAttempt, orderRequest] = [last('freshAttempt'), last('orderRequest')];
-  const wakes = [...kept.ends, ...outcomes.flatMap((o) => o.wakeAt ?? [])].filter((at) => at > world.now);
+  const wakes = [...kept.ends, host.facts.issuerUntil ?? [], ...outcomes.flatMap((o) => o.wakeAt ?? [])]
+    .flat()
+    .filter((at) => at > world.now);
   const asked = host.asked || outcomes.some((o) => o.unanswered);
   const needs = last('routing') ?? routing;
   return {

@@ -30,7 +30,10 @@ export function decideProject(world: ProjectWorld): ProjectDecision {
   const conditions = conditionsOfProject(world, {place, deployed: firstDeployTime !== undefined, defaultHost});
   const ends = place.servedUntil !== undefined && place.isServed ? Date.parse(place.servedUntil) : undefined;
   const retry = world.writeError && now + writeErrorRetryMs;
-  const wakes = [settlesAt, step?.wakeAt, ends, retry].filter((at) => at !== undefined);
+  const {serves, redirects} = world.facts;
+  const wakes = [settlesAt, step?.wakeAt, ends, retry, serves.issuerUntil, redirects.issuerUntil].filter(
+    (at) => at !== undefined,
+  );
   return {
     status: {
       observedGeneration: generation,

@@ -40,6 +40,8 @@ export interface ProjectWorld {
       certificateName?: string;
       /** The issuer for its certificate; undefined: the preferred one. */
       issuer?: IssuerPolicy;
+      /** When to choose its issuer again, ms since the epoch. */
+      issuerUntil?: number;
       grant?: OrderGrant;
     }
   >;

@@ -30,8 +30,8 @@ const host: HostnameToIssue = {
 };
 const blocked: CaaVerdict = {kind: 'Blocked', by: 'Customer', miss: 'Issuer', message: ''};
 const nameFor = (change: Partial<HostnameToIssue>, sources: {cas?: KnownCas; expected?: Record<string, number>} = {}) =>
-  issuerFor(policy, {cas: sources.cas ?? cas(), orders: orders(sources.expected)}, {...host, ...change})?.issuerRef
-    .name;
+  issuerFor(policy, {cas: sources.cas ?? cas(), orders: orders(sources.expected)}, {...host, ...change})?.issuer
+    .issuerRef.name;
 
 const failed = (minutesAgo: number, change: Partial<Order> = {}): Order => ({
   at: timestamp(t0 - minutesAgo * minutes),
@@ -81,13 +81,18 @@ describe('The first issuer is passed over', () => {
     expect(nameFor({}, {cas: away})).toBe('second');
     expect(nameFor({existing: valid(3)}, {cas: away})).toBe('letsencrypt');
     expect(nameFor({existing: valid(2)}, {cas: away})).toBe('second');
+    // A third of the four hours that were left when it stopped answering.
+    const until = t0 + 20 * minutes;
+    expect(issuerFor(policy, {cas: away, orders: orders()}, {...host, existing: valid(3)})).toMatchObject({until});
+    const live = {certificate: {...certificate(), issuerRef: one.issuerRef}, issuer: one, issuerUntil: t0 + 1000};
+    expect(decide(world({policy, facts: {'docs.example.com': {...proven(), ...live}}})).wakeAt).toBe(t0 + 1000);
   });
 });
 
 describe('A certificate moves back to the first issuer', () => {
   const at = {...host, existing: {...valid(300), issuerRef: second.issuerRef}};
   const nameAt = (change: Partial<HostnameToIssue>, known = cas()) =>
-    issuerFor(withIssuers, {cas: known, orders: orders()}, {...at, ...change})?.issuerRef.name;
+    issuerFor(withIssuers, {cas: known, orders: orders()}, {...at, ...change})?.issuer.issuerRef.name;
   const allowed: CaaVerdict = {kind: 'Allowed'};
 
   test('only when the CAA records of the hostname were read, unless the platform has verified it', () => {
