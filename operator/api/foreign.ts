@@ -57,9 +57,37 @@ export interface Certificate extends KubeObject {
     privateKey: {algorithm: 'ECDSA' | 'RSA'; size: number; rotationPolicy: 'Always'};
     /** A duration as Go writes it; undefined: by percentage of the lifetime. */
     renewBefore?: string;
+    /** From 1.21. */
+    renewal?: {policy: 'Disabled'};
   };
-  status?: {conditions?: Condition[]; revision?: number; notBefore?: string; notAfter?: string; renewalTime?: string};
+  status?: {
+    conditions?: Condition[];
+    revision?: number;
+    notBefore?: string;
+    notAfter?: string;
+    /** Absent while `renewal` is disabled. */
+    renewalTime?: string;
+    acme?: {ari?: AriStatus};
+  };
 }
+
+/** What cert-manager knows of the CA's renewal information (ARI, RFC 9773): from 1.21, with its feature gate ACMEUseARI. */
+export interface AriStatus {
+  /** RFC 3339. */
+  nextCheck?: string;
+  /** The certificate that it is about: from the version that no longer takes it for that of another one. */
+  certID?: string;
+}
+
+/** A CustomResourceDefinition; the schema as far as it is read. */
+export interface CustomResourceDefinition extends KubeObject {
+  spec: {versions: {name: string; schema?: {openAPIV3Schema?: JsonSchema}}[]};
+}
+export interface JsonSchema {
+  properties?: Record<string, JsonSchema>;
+  enum?: unknown[];
+}
+
 export interface CertificateRequest extends KubeObject {
   spec?: {issuerRef?: IssuerRef};
   status?: {conditions?: Condition[]; certificate?: string; failureTime?: string};

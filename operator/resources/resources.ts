@@ -9,6 +9,7 @@ import type {
   Certificate,
   CertificateRequest,
   CustomDomain,
+  CustomResourceDefinition,
   DomainClaim,
   EndpointSlice,
   Ingress,
@@ -128,4 +129,11 @@ export const certificateRequests = defineResource<CertificateRequest>({
   plural: 'certificaterequests',
   kind: 'CertificateRequest',
   namespaced: true,
+});
+export const customResourceDefinitions = defineResource<CustomResourceDefinition>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
 });

@@ -20,6 +20,7 @@ import {
   SharedIngressReconciler,
   wakeSharedIngress,
 } from '../controllers/writers/shared-ingress.ts';
+import {RenewalPolicy} from '../controllers/state/renewal-policy.ts';
 import {ProjectSlots} from '../controllers/state/project-slots.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../resources/resources.ts';
@@ -34,7 +35,6 @@ import {whyUnfit} from '../domain/routes/unfit.ts';
 import {tenantKey} from '../domain/tenant.ts';
 import type {Policy} from '../domain/world.ts';
 import {Applier} from '../kube/writes/apply.ts';
-import type {Client} from '../kube/client/client.ts';
 import type {Syncable} from '../kube/cache/cache.ts';
 import {Controller, type Reconcile} from '../kube/controller/controller.ts';
 import {type EventRecord, EventRecorder} from '../kube/writes/events.ts';
@@ -62,7 +62,7 @@ export function operator(parts: RoleParts): Manager {
   const events = eventRecorder(parts, tenants);
   const ordersOf = ({metadata: {name}, status}: DomainClaim): Order[] =>
     mergeOrders(status?.orders ?? [], orders.orders(name), policy.orderMemoryMs, Date.now());
-  const writes = writers(client, caches, ordersOf);
+  const writes = writers(parts, caches, ordersOf);
   const [checks, edgeAddresses] = [new CheckTimes(), edgeAddressesOf(parts, caches, counters)];
   const report = (news: EdgeNews) => reportPlatform(parts, events, eventOfEdge(news));
   const {looks, edgeHealth} = makeObservations(parts, counters, {cas, checks, edgeAddresses, report});
@@ -127,10 +127,16 @@ const orderQueues = (
   });
 
 /** The writers of claims, Certificates and routes. `ordersOf`: the orders of a claim's hostname. */
-function writers(client: Client, caches: Caches, ordersOf: (claim: DomainClaim) => readonly Order[]) {
+function writers(
+  {client, log}: Pick<RoleParts, 'client' | 'log'>,
+  caches: Caches,
+  ordersOf: (claim: DomainClaim) => readonly Order[],
+) {
   const claims: Claims = new Claims(client, caches.claims, (hostname, tenant) => resting.makeWay(hostname, tenant));
+  const renewalPolicy = new RenewalPolicy({client, log});
   const writes = {
     ...caches,
+    mayDisableRenewal: () => renewalPolicy.mayDisable(),
     applier: new Applier(client, {fieldManager: 'doorplate', hashAnnotation: intentAnnotation}),
     beforeCertificatesAreRemoved: (going: readonly Certificate[]) =>
       claims.remember(

@@ -62,7 +62,13 @@ export class TownCertificates {
     } as never;
     const requests = {by: (_: string, key: string) => this.#requests(key)} as never;
     const none = {by: () => []} as never;
-    this.resting = new RetainedCertificates({applier, certificates, requests, beforeCertificatesAreRemoved});
+    this.resting = new RetainedCertificates({
+      applier,
+      certificates,
+      requests,
+      beforeCertificatesAreRemoved,
+      mayDisableRenewal: async () => false,
+    });
     const {resting} = this;
     this.ownedObjects = new OwnedObjects({
       client,

@@ -25,6 +25,8 @@ export interface RetainedCertificatesDeps {
   requests: Pick<Cache<IssuedRequest, CertificateRequest>, 'by'>;
   /** Certificates take along the requests by which their orders are known: called with their hostnames, and waited for. */
   beforeCertificatesAreRemoved: (going: readonly Certificate[]) => Promise<void>;
+  /** Whether the installed cert-manager can be asked not to renew a Certificate. */
+  mayDisableRenewal: () => Promise<boolean>;
 }
 
 export class RetainedCertificates {
@@ -50,9 +52,9 @@ export class RetainedCertificates {
 
   /** Lays a Certificate of ours down. Returns whether it rests: where the API server refuses that, it is deleted. */
   async lay(certificate: Certificate, rest: Retention): Promise<boolean> {
-    const {applier, certificates: cache} = this.#deps;
+    const {applier, certificates: cache, mayDisableRenewal} = this.#deps;
     const {uid, labels, annotations} = certificate.metadata;
-    const intent = retainedCertificate(certificate, rest);
+    const intent = retainedCertificate(certificate, rest, await mayDisableRenewal());
     const {metadata} = intent;
     const kept = {
       labels: {...metadata.labels, ...managedBy, [ownerLabel]: labels?.[ownerLabel] ?? ''},

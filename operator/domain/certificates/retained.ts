@@ -7,7 +7,9 @@
  *                                                                                                        v
  *          its renewal is near | the claim is gone, or another tenant's | cert-manager is issuing ---> deleted
  *
- * A retained Certificate has no owner and no route. It is never renewed: that would be an order without verification (rule 1).
+ * A retained Certificate has no owner and no route. It is never renewed: that would be an order without verification (rule 1). So it is
+ * deleted before its renewal. If no operator runs then, cert-manager does not renew it, from version 1.21.1. An earlier version renews it
+ * shortly before its end.
  */
 import type {DomainClaimSpec} from '../../api/domain-claim.ts';
 import type {Certificate, DomainClaim} from '../../api/foreign.ts';
@@ -35,7 +37,7 @@ export interface Retention {
 const beforeRenewalMs = 300_000;
 /**
  * `renewBefore` during retention: the least that cert-manager accepts. It delays the renewal if no operator runs to delete the
- * Certificate.
+ * Certificate, and cert-manager cannot be asked not to renew it.
  */
 const renewBefore = '5m0s';
 
@@ -52,19 +54,33 @@ export const isGood = (certificate: Certificate): boolean =>
   hasCondition(certificate, 'Ready') &&
   !hasCondition(certificate, 'Issuing');
 
+/**
+ * When cert-manager renews a Certificate, ms since the epoch; undefined: unknown. A Certificate that was retained until a moment ago has no
+ * `renewalTime` yet if its renewal was disabled. cert-manager then renews after two thirds of the life.
+ */
+function renewalOf({status: {renewalTime, notBefore, notAfter} = {}}: Certificate): number | undefined {
+  if (renewalTime !== undefined) return Date.parse(renewalTime);
+  if (notBefore === undefined || notAfter === undefined) return undefined;
+  const [begin, end] = [Date.parse(notBefore), Date.parse(notAfter)];
+  return begin + ((end - begin) * 2) / 3;
+}
+
 /** How to retain a Certificate that its owner no longer needs; undefined if the Certificate must be deleted. */
 export function retentionOf(
   certificate: Certificate,
   p: {now: number; tenant: Tenant; claim: DomainClaim | undefined; quarantineTimeMs: number},
 ): Retention | undefined {
-  const {renewalTime} = certificate.status ?? {};
-  if (!p.claim || !belongsTo(p.claim, p.tenant) || !isGood(certificate) || renewalTime === undefined) return undefined;
-  const until = Math.min(Date.parse(renewalTime) - beforeRenewalMs, p.now + p.quarantineTimeMs);
+  const renewal = renewalOf(certificate);
+  if (!p.claim || !belongsTo(p.claim, p.tenant) || !isGood(certificate) || renewal === undefined) return undefined;
+  const until = Math.min(renewal - beforeRenewalMs, p.now + p.quarantineTimeMs);
   return until > p.now ? {for: retainedName(p.claim.spec.tenant), until: timestamp(until)} : undefined;
 }
 
-/** The desired Certificate during retention, without the labels of owned objects. */
-export function retainedCertificate(certificate: Certificate, rest: Retention): Certificate {
+/**
+ * The desired Certificate during retention, without the labels of owned objects. `mayDisableRenewal`: the installed cert-manager knows
+ * `renewal.policy`. `renewBefore` stays beside it, for an older controller than the kinds.
+ */
+export function retainedCertificate(certificate: Certificate, rest: Retention, mayDisableRenewal = false): Certificate {
   const {
     metadata: {name, namespace = ''},
     spec: {issuerRef},
@@ -83,7 +99,7 @@ export function retainedCertificate(certificate: Certificate, rest: Retention): 
       labels: {[retainedLabel]: 'true'},
       annotations: {...metadata.annotations, [retainedForAnnotation]: rest.for, [retainedUntilAnnotation]: rest.until},
     },
-    spec: {...spec, renewBefore},
+    spec: {...spec, renewBefore, ...(mayDisableRenewal && {renewal: {policy: 'Disabled' as const}})},
   };
 }
 

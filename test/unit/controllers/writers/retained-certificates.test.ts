@@ -30,6 +30,7 @@ function restingOf(standing: readonly Certificate[], client: Partial<Client> = {
     certificates: {by: () => standing, observe: () => {}} as never,
     requests: {by: () => []} as never,
     beforeCertificatesAreRemoved: async () => {},
+    mayDisableRenewal: async () => false,
   });
 }
 

@@ -70,6 +70,13 @@ describe('A Certificate that its owner needs no more', () => {
     expect(restFrom(issued(9 * days), own)?.until).toBe(timestamp(t0 + 9 * days - 5 * minutes));
   });
 
+  test('rests until shortly before two thirds of its life, where it has just come back and its renewal is not planned yet', () => {
+    const {conditions, revision} = issued().status!;
+    const [notBefore, notAfter] = [timestamp(t0 - 3 * days), timestamp(t0 + 12 * days)];
+    const certificate = {...issued(), status: {conditions, revision, notBefore, notAfter}};
+    expect(restFrom(certificate, own)?.until).toBe(timestamp(t0 + 7 * days - 5 * minutes));
+  });
+
   test.each<[string, Certificate, DomainClaim | undefined]>([
     ['its renewal is due within minutes', issued(4 * minutes), own],
     ['nobody knows when its renewal is due', {...issued(), status: {conditions: [condition('Ready')]}}, own],
@@ -104,6 +111,13 @@ describe('A Certificate that rests', () => {
   test('is renewed by cert-manager as late as that lets it, should nobody be there to delete it', () => {
     // cert-manager: apis/certmanager/v1, MinimumRenewBefore.
     expect(rested().spec.renewBefore).toBe('5m0s');
+  });
+
+  test('is not renewed at all by a cert-manager that can be asked for that, and as late as possible by an older controller', () => {
+    const rest = restFrom(issued(), own)!;
+    const {spec} = retainedCertificate(issued(), rest, true);
+    expect([spec.renewal, spec.renewBefore]).toEqual([{policy: 'Disabled'}, '5m0s']);
+    expect(retainedCertificate(issued(), rest, false).spec).not.toHaveProperty('renewal');
   });
 
   test('comes back to its tenant, also to the Account that its namespace has been given to', () => {
