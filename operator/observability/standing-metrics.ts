@@ -162,7 +162,7 @@ const definitions: readonly Definition[] = [
     name: 'doorplate_preflight_ok',
     help:
       'Checks of helm test: 1 if good, 0 if failed, by question. The leading operator runs them at its start, and again while any ' +
-      'check fails. Absent if the result is unknown.',
+      'check fails. It repeats ari each hour. Absent if the result is unknown.',
     labelNames: ['question'],
     values: (s) => [...s.preflight()].map(([question, ok]) => [{question}, Number(ok)]),
   },

@@ -15,9 +15,14 @@ interface PreflightOptions {
   /** {@link askAll}, or a stand-in. */
   ask?: typeof askAll;
   pauseMs?: number;
+  /** Between questions that repeat, while nothing fails. */
+  repeatMs?: number;
 }
 
-/** Asks when an operator begins to lead, and again while anything fails; once nothing does, never again. It holds nothing up. */
+/**
+ * Asks when an operator begins to lead, and again while anything fails. Once nothing does, it asks only questions that repeat, each hour. It
+ * holds nothing up.
+ */
 export class Preflight {
   readonly #options: PreflightOptions;
   readonly #stop = new AbortController();
@@ -33,26 +38,48 @@ export class Preflight {
   }
 
   begin(): void {
-    void this.#options.ready.then(() => this.#askUntilWell());
+    void this.#options.ready.then(() => this.#keepAsking());
   }
 
   stop(): void {
     this.#stop.abort();
   }
 
+  async #keepAsking(): Promise<void> {
+    const {repeatMs = longestPauseMs} = this.#options;
+    const {signal} = this.#stop;
+    while (!signal.aborted) {
+      await this.#askUntilWell();
+      while (!signal.aborted && this.#isWell) {
+        await sleep(repeatMs, signal);
+        if (!signal.aborted) await this.#ask('Repeated');
+      }
+    }
+  }
+
   async #askUntilWell(): Promise<void> {
-    const {world, tell, ask = askAll, pauseMs = firstPauseMs} = this.#options;
+    const {pauseMs = firstPauseMs} = this.#options;
     const {signal} = this.#stop;
     for (let pause = pauseMs; !signal.aborted; pause = Math.min(2 * pause, longestPauseMs)) {
-      const answers = await ask(world, signal);
-      // A result that arrives while the process ends is ignored.
-      if (signal.aborted) return;
-      const before = failed(this.#answers).map(({name}) => name);
-      this.#answers = answers;
-      for (const answer of failed(answers)) if (!before.includes(answer.name)) tell(answer);
-      if (failed(answers).length === 0) return;
+      await this.#ask();
+      if (this.#isWell) return;
       await sleep(pause, signal);
     }
+  }
+
+  get #isWell(): boolean {
+    return failed(this.#answers).length === 0;
+  }
+
+  async #ask(only?: 'Repeated'): Promise<void> {
+    const {world, tell, ask = askAll} = this.#options;
+    const answers = await ask(world, this.#stop.signal, only);
+    // A result that arrives while the process ends is ignored.
+    if (this.#stop.signal.aborted) return;
+    const before = failed(this.#answers).map(({name}) => name);
+    const kept = this.#answers.filter(({name}) => !answers.some((answer) => answer.name === name));
+    this.#answers = [...kept, ...answers];
+    for (const answer of failed(answers)) if (!before.includes(answer.name)) tell(answer);
   }
 }
 

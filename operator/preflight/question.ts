@@ -1,5 +1,5 @@
 /** A preflight check, and its result. */
-import type {AcmeIssuer, IssuerRef} from '../api/foreign.ts';
+import type {AcmeIssuer, Certificate, IssuerRef} from '../api/foreign.ts';
 import type {IssuerPolicy} from '../domain/certificates/choose-issuer.ts';
 import type {Settings} from '../config.ts';
 import type {Edge} from '../domain/verification/method.ts';
@@ -18,6 +18,8 @@ export interface PreflightWorld {
   hasCertManager: () => Promise<boolean>;
   /** Undefined: it does not exist. */
   readIssuer: (issuer: IssuerRef, signal: AbortSignal) => Promise<AcmeIssuer | undefined>;
+  /** Some of Doorplate's Certificates: none without cert-manager. */
+  certificates: (signal: AbortSignal) => Promise<readonly Certificate[]>;
 }
 
 export interface PreflightAnswer {
@@ -36,4 +38,6 @@ export interface PreflightQuestion {
   asks: (world: Pick<PreflightWorld, 'settings' | 'issuers'>) => string;
   /** An exception counts as `unknown`. */
   ask: (world: PreflightWorld, signal: AbortSignal) => Promise<PreflightAnswer>;
+  /** The answer can change while all is well. The operator asks again each hour, which must cost it no request. */
+  repeats?: true;
 }

@@ -2,6 +2,7 @@
  * Checks of Doorplate's surroundings before the first order, by `helm test` and by each new leader. A failed check stops nothing: it
  * reports the setting to change.
  */
+import {ari} from './ari.ts';
 import {directory} from './directory.ts';
 import {edge} from './edge.ts';
 import {issuer} from './issuer.ts';
@@ -10,7 +11,7 @@ import type {PreflightAnswer, PreflightQuestion, PreflightWorld} from './questio
 import {wildcard} from './wildcard.ts';
 
 /** In the order in which a platform comes upon them. */
-export const questions: readonly PreflightQuestion[] = [wildcard, nameServers, directory, issuer, edge];
+export const questions: readonly PreflightQuestion[] = [wildcard, nameServers, directory, issuer, edge, ari];
 
 /** An answer with its question, for people. */
 export interface Answered extends PreflightAnswer {
@@ -18,14 +19,16 @@ export interface Answered extends PreflightAnswer {
   asked: string;
 }
 
-/** Runs all checks at once. Returns their results in order. Never rejects. */
-export const askAll = (world: PreflightWorld, signal: AbortSignal): Promise<Answered[]> =>
+/** Runs all checks at once, or only those that repeat. Returns their results in order. Never rejects. */
+export const askAll = (world: PreflightWorld, signal: AbortSignal, only?: 'Repeated'): Promise<Answered[]> =>
   Promise.all(
-    questions.map(async ({name, asks, ask}) => ({
-      name,
-      asked: asks(world),
-      ...(await ask(world, signal).catch(unasked)),
-    })),
+    questions
+      .filter(({repeats}) => only === undefined || repeats)
+      .map(async ({name, asks, ask}) => ({
+        name,
+        asked: asks(world),
+        ...(await ask(world, signal).catch(unasked)),
+      })),
   );
 
 const unasked = (error: unknown): PreflightAnswer => ({

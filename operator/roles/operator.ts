@@ -69,7 +69,7 @@ export function operator(parts: RoleParts): Manager {
   const known = [cas, edgeAddresses];
   const orders: OrderQueues = orderQueues(policy, (hostname) => writes.claims.of(hostname)?.spec.tenant);
   const {others, plainHttp, sharedIngress} = plainHttpOf(parts, caches, {edgeAddresses, events, ...writes});
-  const preflight = preflightOf(parts, edgeAddresses, events);
+  const preflight = preflightOf(parts, {edgeAddresses, events, certificates: () => caches.certificates.list()});
   const all = [...Object.values(caches), others];
   const book = new OrderTracker({book: orders, caches, tenants, namespace});
   const elector = electorOf(parts);
@@ -224,9 +224,16 @@ function plainHttpOf(
   return {plainHttp, sharedIngress, others};
 }
 
-const preflightOf = (parts: RoleParts, edgeAddresses: EdgeAddresses, events: EventRecorder) =>
+const preflightOf = (
+  parts: RoleParts,
+  {
+    edgeAddresses,
+    events,
+    certificates,
+  }: {edgeAddresses: EdgeAddresses; events: EventRecorder; certificates: () => Certificate[]},
+) =>
   new Preflight({
-    world: worldOf(parts, edgeAddresses),
+    world: worldOf(parts, edgeAddresses, certificates),
     ready: edgeAddresses.synced,
     tell: (answer) => reportPlatform(parts, events, eventOfAnswer(answer)),
   });

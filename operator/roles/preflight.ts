@@ -1,6 +1,10 @@
 /** The inputs of the preflight, from the settings and the cluster, and the command that runs it once. */
 import {EdgeAddresses} from '../controllers/state/edge-addresses.ts';
 import {readIssuer} from '../controllers/state/issuer.ts';
+import type {Certificate} from '../api/foreign.ts';
+import type {Client} from '../kube/client/client.ts';
+import {isKindMissing} from '../kube/errors.ts';
+import {ownedSelector} from '../resources/labels.ts';
 import {certificates, services} from '../resources/resources.ts';
 import {resolveAddresses} from '../dns/addresses.ts';
 import type {PreflightWorld} from '../preflight/question.ts';
@@ -10,14 +14,31 @@ import type {RoleParts} from './parts.ts';
 
 type Asking = Pick<RoleParts, 'config' | 'client'>;
 
-export const worldOf = ({config, client}: Asking, edgeAddresses: PreflightWorld['edgeAddresses']): PreflightWorld => ({
+/** `known`: returns Doorplate's Certificates from a cache. Without it a sample of them is read. */
+export const worldOf = (
+  {config, client}: Asking,
+  edgeAddresses: PreflightWorld['edgeAddresses'],
+  known?: () => readonly Certificate[],
+): PreflightWorld => ({
   settings: config.settings,
   edgeAddresses,
   resolvers: resolversOf(config.settings),
   hasCertManager: () => client.serves(certificates),
   issuers: config.policy.issuers,
   readIssuer: (issuerRef, signal) => readIssuer({client, issuerRef, namespace: config.namespace}, signal),
+  certificates: async (signal) => known?.() ?? (await sampleOf(client, signal)),
 });
+
+/** Doorplate's first Certificates. Thousands may exist. */
+async function sampleOf(client: Client, signal: AbortSignal): Promise<readonly Certificate[]> {
+  try {
+    for await (const {items} of client.pages(certificates, {labelSelector: ownedSelector, limit: 100, signal}))
+      return items;
+  } catch (error) {
+    if (!isKindMissing(error)) throw error;
+  }
+  return [];
+}
 
 /** Prints what was asked and seen. Resolves with the exit code: 1 when a question failed. */
 export async function preflight(

@@ -1,7 +1,10 @@
 /** What the operator asks before the first order, on a real API server: what it tells of an issuer that cannot issue, by Events on its Pod and by its metric. */
 import {afterAll, afterEach, beforeAll, expect, test} from '@jest/globals';
 import type {AcmeIssuer} from '../../operator/api/foreign.ts';
-import {clusterIssuers} from '../../operator/resources/resources.ts';
+import {certificates, clusterIssuers} from '../../operator/resources/resources.ts';
+import {worldOf} from '../../operator/roles/preflight.ts';
+import {keyOf} from '../../operator/kube/objects.ts';
+import {Customer} from '../support/customer.ts';
 import {events} from '../../operator/kube/writes/events.ts';
 import {eventually} from '../support/kube-api.ts';
 import {RunningOperator, type Settings} from '../support/operator.ts';
@@ -82,4 +85,27 @@ test.each<[string, Pick<AcmeIssuer, 'spec' | 'status'> | undefined, string]>([
   expect(await metricOf({issuerRef: {name}})).toEqual({...well, issuer: '0'});
   const expected = note.replaceAll('NAME', name);
   await eventually(async () => (await notes()).some((of) => of.startsWith('Pod ') && of.includes(expected)));
+});
+
+test("cert-manager's feature gate ACMEUseARI is seen by the status of a Certificate, and told of by an Event and the metric", async () => {
+  expect(await metricOf({})).toEqual(well);
+  const customer = await Customer.served(platform);
+  await operator.stop();
+  const [certificate] = (await platform.client.list(certificates, {namespace: customer.namespace})).items;
+  const ari = {nextCheck: new Date(Date.now() + 21_600_000).toISOString()};
+  await platform.client.patch(
+    certificates,
+    keyOf(certificate!),
+    {status: {acme: {ari}}},
+    {type: 'merge', subresource: 'status'},
+  );
+  expect(await metricOf({})).toEqual({...well, ari: '0'});
+  const note = `for 1 certificates, such as ${keyOf(certificate!)}. Up to version 1.21.2`;
+  await eventually(async () => (await notes()).some((of) => of.startsWith('Pod ') && of.includes(note)));
+
+  // The Pod of helm test has no cache.
+  const config = {settings: {dns: {recursive: []}}, policy: {issuers: []}};
+  const world = worldOf({config, client: platform.client} as never, undefined as never);
+  const sample = await world.certificates(new AbortController().signal);
+  expect(sample.map(keyOf)).toContain(keyOf(certificate!));
 });

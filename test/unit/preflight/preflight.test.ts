@@ -8,6 +8,8 @@ import {eventually} from '../../support/kube-api.ts';
 
 let preflight: Preflight;
 let asked: number;
+/** What it asked. */
+let which: ('All' | 'Repeated')[];
 /** When it asked, ms. */
 let times: number[];
 let told: string[];
@@ -22,19 +24,25 @@ const answer = (name: string, outcome: Answered['outcome']): Answered => ({
 });
 
 /** `rounds`: the answers of each time that it asks; the last for all that follow. */
-function begin(rounds: readonly Answered[][], {ready = Promise.resolve(), pauseMs = 1} = {}): void {
+function begin(
+  rounds: readonly Answered[][],
+  {ready = Promise.resolve(), pauseMs = 1, repeatMs = 3_600_000} = {},
+): void {
   asked = 0;
   times = [];
+  which = [];
   told = [];
   preflight = new Preflight({
     world: {} as PreflightWorld,
     ready,
     tell: ({name}) => told.push(name),
-    ask: async () => {
+    ask: async (_, __, only) => {
       times.push(performance.now());
+      which.push(only ?? 'All');
       return rounds[Math.min(asked++, rounds.length - 1)]!;
     },
     pauseMs,
+    repeatMs,
   });
   preflight.begin();
 }
@@ -64,6 +72,15 @@ test('It asks until nothing fails, and tells once of what does, and again when t
     told: ['dns', 'edge', 'dns'],
     known: {dns: true, edge: true},
   });
+});
+
+test('It asks only what can change again while nothing fails, keeps the other answers, and asks all once that fails', async () => {
+  const [dns, well, bad] = [answer('dns', 'ok'), answer('ari', 'ok'), answer('ari', 'failed')];
+  begin([[dns, answer('ari', 'unknown')], [well], [bad], [dns, bad], [dns, well], [well]], {repeatMs: 1});
+  await eventually(async () => asked >= 6);
+  preflight.stop();
+  expect(which.slice(0, 6)).toEqual(['All', 'Repeated', 'Repeated', 'All', 'All', 'Repeated']);
+  expect({told, known: known()}).toEqual({told: ['ari'], known: {dns: true, ari: true}});
 });
 
 test('It waits twice as long each time', async () => {

@@ -8,7 +8,7 @@ import {createServer as createTcpServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from '@jest/globals';
-import type {AcmeIssuer, AcmeSolver} from '../../../operator/api/foreign.ts';
+import type {AcmeIssuer, AcmeSolver, AriStatus, Certificate} from '../../../operator/api/foreign.ts';
 import {parseSettings} from '../../../operator/config.ts';
 import type {PreflightWorld} from '../../../operator/preflight/question.ts';
 import {type Answered, askAll, report} from '../../../operator/preflight/questions.ts';
@@ -89,9 +89,32 @@ interface Change {
   settings?: {platform?: object; edge?: object; dns?: object; issuerRef?: object; caaIdentities?: string[]};
   issuer?: AcmeIssuer | 'None' | 'NoCertManager' | 'NotAllowed';
   edge?: PreflightWorld['edgeAddresses'];
+  certificates?: Certificate[];
 }
 
-function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(), edge}: Change): PreflightWorld {
+/** A certificate that is issued. `ari`: renewal information that cert-manager has read for it. */
+function issued(ari?: AriStatus, name = 'docs'): Certificate {
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: {name, namespace: 'acme'},
+    spec: {
+      secretName: name,
+      dnsNames: ['docs.example.com'],
+      issuerRef: {name: 'acme'},
+      privateKey: {algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always'},
+    },
+    status: {notAfter: inHours(100), ...(ari && {acme: {ari}})},
+  };
+}
+const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+function worldWith({
+  settings: {dns: ofDns, ...settings} = {},
+  issuer = issuerOf(),
+  edge,
+  certificates = [issued()],
+}: Change): PreflightWorld {
   const all = parseSettings(
     JSON.stringify({
       platform: {zone},
@@ -116,6 +139,7 @@ function worldWith({settings: {dns: ofDns, ...settings} = {}, issuer = issuerOf(
       if (issuer === 'NotAllowed') throw new Error('forbidden');
       return issuer === 'None' || issuer === 'NoCertManager' ? undefined : issuer;
     },
+    certificates: async () => certificates,
   };
 }
 
@@ -146,7 +170,7 @@ test('on a sound platform every question is answered well, and needs nothing', a
   await eventually(async () => {
     const answers = await ask({});
     expect(answers.map(({name, outcome, remedy}) => [name, outcome, remedy])).toEqual(
-      ['wildcard', 'dns', 'acme', 'issuer', 'edge'].map((name) => [name, 'ok', undefined]),
+      ['wildcard', 'dns', 'acme', 'issuer', 'edge', 'ari'].map((name) => [name, 'ok', undefined]),
     );
     expect(report(answers)).toContain('Nothing failed.');
   }, patienceMs);
@@ -455,6 +479,40 @@ describe('The edge', () => {
   });
 });
 
+describe("cert-manager's feature gate ACMEUseARI", () => {
+  const current = {nextCheck: inHours(6)};
+  test.each<[string, Certificate[], Answered['outcome'], string]>([
+    ['is not seen before the first certificate', [], 'unknown', 'no certificate yet'],
+    ['is not seen by a certificate that is not issued', [{...issued(), status: {}}], 'unknown', 'no certificate yet'],
+    ['is off', [issued(), issued()], 'ok', 'reads no renewal information'],
+    ['is on', [issued(), issued(current, 'shop')], 'failed', 'for 1 certificates, such as acme/shop'],
+    ['is on, and the CA did not answer', [issued({nextCheck: inHours(0.5)})], 'failed', 'for 1 certificates'],
+    [
+      'is on, and a check is late by less than an hour',
+      [issued({nextCheck: inHours(-0.9)})],
+      'failed',
+      'for 1 certificates',
+    ],
+    ['was on until some time ago', [issued({nextCheck: inHours(-1.1)})], 'ok', 'reads no renewal information'],
+    ['is on in a version that compares certificates', [issued({...current, certID: 'a.b'})], 'ok', 'compares'],
+    [
+      'is on since a version that does not compare',
+      [issued({...current, certID: 'a.b'}), issued(current)],
+      'failed',
+      'for 1',
+    ],
+  ])('%s', async (_, certificates, outcome, seen) => {
+    const [answer] = await askAll(worldWith({certificates}), new AbortController().signal, 'Repeated');
+    expect(answer).toMatchObject({name: 'ari', outcome, seen: expect.stringContaining(seen)});
+    expect(answer?.remedy ?? '').toMatch(outcome === 'failed' ? /Remove ACMEUseARI .*or upgrade/ : /^$/);
+  });
+
+  test('is the one question that repeats: it costs no request', async () => {
+    const answers = await askAll(worldWith({}), new AbortController().signal, 'Repeated');
+    expect(answers.map(({name}) => name)).toEqual(['ari']);
+  });
+});
+
 test('what failed is told apart from what is unknown, each with what to do', async () => {
   leadsTo('104.16.1.1');
   await eventually(async () => {
@@ -462,6 +520,6 @@ test('what failed is told apart from what is unknown, each with what to do', asy
     expect(text).toMatch(/^unknown +wildcard +Does \*\.apps\.platform\.test resolve to the edge\?$/m);
     expect(text).toMatch(/^FAILED +issuer +Is the ClusterIssuer acme ready, with a solver of the class edge\?$/m);
     expect(text).toMatch(/^ +-> Create it/m);
-    expect(text).toContain('1 of 5 failed.');
+    expect(text).toContain('1 of 6 failed.');
   }, patienceMs);
 });
