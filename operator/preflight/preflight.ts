@@ -20,8 +20,8 @@ interface PreflightOptions {
 }
 
 /**
- * Asks when an operator begins to lead, and again while anything fails. Once nothing does, it asks only questions that repeat, each hour. It
- * holds nothing up.
+ * Asks when an operator begins to lead, and again while anything fails. Once nothing does, it asks only questions that repeat, each
+ * hour. It holds nothing up.
  */
 export class Preflight {
   readonly #options: PreflightOptions;

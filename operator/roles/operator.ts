@@ -20,7 +20,7 @@ import {
   SharedIngressReconciler,
   wakeSharedIngress,
 } from '../controllers/writers/shared-ingress.ts';
-import {RenewalPolicy} from '../controllers/state/renewal-policy.ts';
+import {RenewalPolicy} from '../controllers/writers/renewal-policy.ts';
 import {ProjectSlots} from '../controllers/state/project-slots.ts';
 import {ProjectReconciler, wakeProjects} from '../controllers/project.ts';
 import {ingresses, namespaces} from '../resources/resources.ts';

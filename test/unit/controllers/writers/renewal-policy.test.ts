@@ -1,7 +1,7 @@
 import {beforeEach, describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {CustomResourceDefinition} from '../../../../operator/api/foreign.ts';
-import {mayDisableRenewal, RenewalPolicy} from '../../../../operator/controllers/state/renewal-policy.ts';
+import {mayDisableRenewal, RenewalPolicy} from '../../../../operator/controllers/writers/renewal-policy.ts';
 import {certificateKind} from '../../../support/cert-manager-kinds.ts';
 
 /** The kind of 1.21.2 with this label. */
