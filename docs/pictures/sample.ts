@@ -116,6 +116,7 @@ class Hostnames {
         ['Other', this.#toMove],
       ],
       issuersAvailable: () => ['letsencrypt', second.issuer].map((issuer) => [issuer, true] as const),
+      certificatesRepeated: () => 0,
       claims: () => [
         ['Held', this.#before + this.added.length],
         ['Quarantined', 124 + Math.floor(this.minute / 20)],

@@ -20,6 +20,7 @@ export interface LeaderFacts {
   certificatesInUse: () => Iterable<readonly [issuer: string, count: number]>;
   /** Whether the CAs of several issuers are available. None if there is a single issuer. */
   issuersAvailable: () => Iterable<readonly [issuer: string, isAvailable: boolean]>;
+  certificatesRepeated: () => number;
   claims: () => Iterable<readonly [state: string, count: number]>;
   ordersWaiting: () => Iterable<{issuer: string; waiting: number}>;
   /** For each limit of the account; `used`: what of it counts now. */
@@ -123,6 +124,11 @@ const definitions: readonly Definition[] = [
       'issuerRecoveryTime again. Only with several issuers: absent with a single issuer, whose directory Doorplate does not watch.',
     labelNames: ['issuer'],
     values: (s) => [...s.issuersAvailable()].map(([issuer, isAvailable]) => [{issuer}, Number(isAvailable)]),
+  },
+  {
+    name: 'doorplate_certificates_requested_repeatedly',
+    help: 'Certificates with three or more CertificateRequests within the last hour. The log names each at its third request.',
+    values: (s) => [[{}, s.certificatesRepeated()]],
   },
   {
     name: 'doorplate_claims',

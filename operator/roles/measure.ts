@@ -1,7 +1,6 @@
 /** The operator's metrics about objects in the cluster. */
-import type {Registry} from 'prom-client';
-import type {Policy} from '../domain/world.ts';
 import type {Caches} from '../controllers/state/caches.ts';
+import {RepeatedRequests} from '../controllers/state/repeated-requests.ts';
 import {Census, timeHostnames} from '../controllers/state/census.ts';
 import type {OrderQueues} from '../controllers/orders/order-queues.ts';
 import type {PlainHttp} from '../controllers/writers/plain-http.ts';
@@ -10,32 +9,37 @@ import type {EdgeHealth} from '../controllers/probes/edge-health.ts';
 import type {Tenants} from '../controllers/state/tenants.ts';
 import type {Preflight} from '../preflight/preflight.ts';
 import type {domainMetrics} from '../observability/metrics.ts';
+import type {RoleParts} from './parts.ts';
 import {type LeaderFacts, standingMetrics} from '../observability/standing-metrics.ts';
 
 /** Of what is counted. `leads`: whether this process leads; one that stands by counts, and tells nothing. */
 interface MeasureSources {
-  caches: Pick<Caches, 'domains' | 'certificates' | 'claims'>;
+  caches: Pick<Caches, 'domains' | 'certificates' | 'claims' | 'requests'>;
   tenants: Tenants;
   orders: OrderQueues;
   plainHttp: Pick<PlainHttp, 'rivals'>;
   preflight: Pick<Preflight, 'known'>;
   edgeHealth: Pick<EdgeHealth, 'serving'>;
-  issuers: Policy['issuers'];
   cas: Pick<Cas, 'unavailableSince'>;
   leads: () => boolean;
 }
 
 /** Before the caches start: what they tell first is counted, too. */
 export function measure(
-  registry: Registry,
+  {config, registry, log}: Pick<RoleParts, 'config' | 'registry' | 'log'>,
   {addedToVerified, verifiedToLive}: ReturnType<typeof domainMetrics>,
-  {caches, tenants, orders, plainHttp, preflight, edgeHealth, issuers, cas, leads}: MeasureSources,
+  {caches, tenants, orders, plainHttp, preflight, edgeHealth, cas, leads}: MeasureSources,
 ): void {
-  const issuerRefs = issuers.map(({issuerRef}) => issuerRef);
+  const issuerRefs = config.policy.issuers.map(({issuerRef}) => issuerRef);
   const census = new Census(caches, issuerRefs);
   timeHostnames(caches.domains, leads, {
     addedToVerified: (seconds) => addedToVerified.observe(seconds),
     verifiedToLive: (seconds) => verifiedToLive.observe(seconds),
+  });
+  const repeated = new RepeatedRequests(caches.requests, {
+    report: (certificate) => {
+      if (leads()) log.warn({certificate}, 'a Certificate has had three CertificateRequests within an hour');
+    },
   });
   const standing: LeaderFacts = {
     phases: () => census.phases.sizes(),
@@ -50,6 +54,7 @@ export function measure(
       issuerRefs.length === 1
         ? []
         : issuerRefs.map(({name}) => [name, cas.unavailableSince(name) === undefined] as const),
+    certificatesRepeated: () => repeated.count(),
     claims: () => census.claims.sizes(),
     ordersWaiting: () => orders.waiting(),
     budget: () => orders.account(),

@@ -79,7 +79,7 @@ export function operator(parts: RoleParts): Manager {
   const [firsts, places] = [new FirstDomains(caches.domains), new ProjectSlots(caches, tenants)];
   const state = {firsts, places, waiting, certified: new CertificateTimes(caches.certificates)};
   const sources = {tenants, cas, edgeAddresses, edgeHealth, looks, orders, checks, ...state, plainHttp};
-  measure(registry, counters, {...sources, caches, preflight, issuers: policy.issuers, leads});
+  measure(parts, counters, {...sources, caches, preflight, leads});
   let startedAt = Infinity;
   const deps = {...caches, ...looks, ...sources, ...writes, events, client, policy, pace, startedAt: () => startedAt};
   const controller = controllers(parts, all);

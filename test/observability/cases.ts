@@ -22,6 +22,7 @@ const budget = (of: 'used' | 'limit', issuer: string): string =>
 const used = budget('used', 'letsencrypt');
 const available = (issuer: string): string => `doorplate_issuer_available{SELECTOR,issuer="${issuer}"}`;
 const expiring = 'doorplate_certificates{SELECTOR,state="Expiring"}';
+const repeated = 'doorplate_certificates_requested_repeatedly{SELECTOR}';
 const addressServes = (edge: string): string =>
   `doorplate_edge_address_serving{SELECTOR,role="operator",edge="${edge}"}`;
 const lost = 'doorplate_hostnames_degraded{SELECTOR,reason="CertificateLost"}';
@@ -47,6 +48,7 @@ export const healthy: Record<string, string> = {
   [available('letsencrypt')]: '1x240',
   [available('google')]: '1x240',
   [expiring]: '0x240',
+  [repeated]: '0x240',
   [addressServes('192.0.2.1:443')]: '1x240',
   [addressServes('192.0.2.2:443')]: '1x240',
   [lost]: '0x240',
@@ -136,6 +138,14 @@ export const cases: readonly Case[] = [
     fires: '132m',
     labels: {issuer: 'letsencrypt'},
     says: 'Doorplate has not used the issuer letsencrypt for 2 hours, because its CA does not answer',
+  },
+  {
+    alert: 'DoorplateCertificateRequestedRepeatedly',
+    series: {[repeated]: '0x10 2x60 0x170'},
+    quiet: '11m',
+    fires: '13m',
+    labels: {},
+    says: '2 certificates were requested three times or more within an hour',
   },
   {
     alert: 'DoorplateCertificatesExpiring',

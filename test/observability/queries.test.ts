@@ -31,6 +31,7 @@ standingMetrics(registry, () => ({
     ['letsencrypt', true],
     ['google', true],
   ],
+  certificatesRepeated: () => 0,
   claims: () => [['Held', 3]],
   ordersWaiting: () => [{issuer: 'letsencrypt', waiting: 4}],
   budget: () => [{issuer: 'letsencrypt', limit: 300, perMs: 10_800_000, used: 299}],

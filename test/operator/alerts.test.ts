@@ -130,6 +130,37 @@ test('DoorplateOrderBudgetNearlyUsed: the account may make one order, and has', 
   await expectDue('DoorplateOrderBudgetNearlyUsed');
 });
 
+test('DoorplateCertificateRequestedRepeatedly: cert-manager renews a certificate twice as soon as it is issued', async () => {
+  await start();
+  const customer = await Customer.served(platform);
+  const [certificate] = (await platform.client.list(certificates, {namespace: customer.namespace})).items;
+  const [hostname = ''] = certificate!.spec.dnsNames;
+  const renew = async (orders: number) => {
+    const now = await platform.client.get(certificates, keyOf(certificate!));
+    const issuing = {
+      type: 'Issuing',
+      status: 'True',
+      reason: 'Renewing',
+      message: '',
+      lastTransitionTime: timestamp(Date.now()),
+    };
+    await platform.client.patch<Certificate>(
+      certificates,
+      keyOf(certificate!),
+      {status: {conditions: [...(now?.status?.conditions ?? []), issuing]}},
+      {type: 'merge', subresource: 'status'},
+    );
+    await eventually(async () => {
+      const {status} = (await platform.client.get(certificates, keyOf(certificate!)))!;
+      return platform.certManager.orders.get(hostname) === orders && status?.revision === orders;
+    });
+  };
+  await renew(2);
+  await expectOver('DoorplateCertificateRequestedRepeatedly');
+  await renew(3);
+  await expectDue('DoorplateCertificateRequestedRepeatedly');
+});
+
 test('DoorplateCertificatesExpiring: a certificate ends tomorrow and was not renewed', async () => {
   await start();
   const customer = await Customer.served(platform);

@@ -45,6 +45,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'issuer',
     'project-slots',
     'rendering',
+    'repeated-requests',
     'tenants',
     'verification-slots',
   ],
