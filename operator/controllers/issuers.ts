@@ -60,22 +60,31 @@ export function orderFacts(
     claims: {of(hostname: Hostname): DomainClaim | undefined};
   },
   host: Omit<HostnameToIssue, 'orders'>,
-): Pick<HostFacts, 'issuer' | 'issuerUntil' | 'grant'> & {orders: Order[]} {
+): Pick<HostFacts, 'issuer' | 'issuerUntil' | 'readsCaa' | 'grant'> & {orders: Order[]} {
   const {now, hostname, certificate} = host;
   const orders = sources.orders.orders(hostname);
   const remembered = sources.claims.of(hostname)?.status?.orders ?? [];
   const all = mergeOrders(remembered, orders, policy.orderMemoryMs, now);
-  const {issuer, until} = issuerFor(policy, sources, {...host, orders: all}) ?? {};
+  const {issuer, until, readsCaa} = issuerFor(policy, sources, {...host, orders: all}) ?? {};
   const grant = sources.orders.grant(certificate, issuerOf(policy, {...(issuer && {issuer})}).issuerRef.name);
-  return {orders, ...(issuer && {issuer}), ...(until !== undefined && {issuerUntil: until}), ...(grant && {grant})};
+  return {
+    orders,
+    ...(issuer && {issuer}),
+    ...(until !== undefined && {issuerUntil: until}),
+    ...(readsCaa && {readsCaa}),
+    ...(grant && {grant}),
+  };
 }
 
-/** The issuer for a hostname; undefined if there is a single one. `until`: when to choose again, ms since the epoch. */
+/**
+ * The issuer for a hostname; undefined if there is a single one. `until`: when to choose again, ms since the epoch. `readsCaa`: another
+ * would be chosen if CAA records were read and did not forbid it.
+ */
 export function issuerFor(
   policy: Issuers,
   {cas, orders: queues}: {cas: KnownCas; orders: Pick<OrderQueues, 'expectedAt'>},
   host: HostnameToIssue,
-): {issuer: IssuerPolicy; until?: number} | undefined {
+): {issuer: IssuerPolicy; until?: number; readsCaa?: true} | undefined {
   const {issuers} = policy;
   if (issuers.length === 1) return undefined;
   const {now, hostname, tenant, certificate, existing, orders, caaOf} = host;
@@ -100,7 +109,9 @@ export function issuerFor(
   const chosen = chooseIssuer(states, issued, now);
   const until = issued && leftAt(states.find(({name}) => name === issued.name) ?? {}, issued);
   const issuer = issuers.find(({issuerRef}) => issuerRef.name === chosen)!;
-  return {issuer, ...(until !== undefined && until > now && {until})};
+  const steady = states.map((state) => ({...state, isCertain: cas.isCertain(state.name)}));
+  const readsCaa = caaOf === undefined && chooseIssuer(steady, issued, now) !== chosen;
+  return {issuer, ...(until !== undefined && until > now && {until}), ...(readsCaa && {readsCaa})};
 }
 
 /** Failures of a hostname itself go on at another CA. */
@@ -113,9 +124,9 @@ const issuedBy = (certificate: CertificateFacts | undefined) =>
     isUnderWay: certificate.issuing || certificate.failure === undefined,
   };
 
-/** What the CAA records say about the CA of each issuer, if they were read. */
-export const caaOfIssuers = (verdict: Verdict | undefined) =>
-  verdict?.kind === 'Unknown' ? undefined : verdict?.caaOf;
+/** What the CAA records say about the CA of each issuer; undefined: another check can read them. */
+export const caaOfIssuers = (verdict: Verdict | undefined): Readonly<Record<string, CaaVerdict>> | undefined =>
+  verdict?.kind === 'Unknown' ? {} : (verdict?.caaOf ?? (verdict?.kind === 'Refuted' ? {} : undefined));
 
 /** A verdict with what the CAA records say about the CA of one issuer. */
 export const judgedFor = (verdict: Verdict, issuer: string): Verdict => {

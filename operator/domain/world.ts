@@ -109,6 +109,8 @@ export interface HostFacts {
   issuer?: IssuerPolicy;
   /** When to choose its issuer again, ms since the epoch. */
   issuerUntil?: number;
+  /** CAA records decide whether another issuer is chosen, and have not been read. */
+  readsCaa?: true;
   /** Its orders of the last days, by time, as far as this process knows. */
   orders?: readonly Order[];
   /** The answer to its order request. */

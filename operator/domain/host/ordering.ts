@@ -138,7 +138,7 @@ export function recheckDns(host: PlannedHost): Outcome {
     (certificate?.issuerRef?.name !== policy.issuers[0].issuerRef.name ||
       now >= Date.parse(certificate?.renewalTime ?? ''));
   const caa = checksCaa(policy) && !onHold && (another !== undefined || !certificate?.ready || mayMove);
-  return {looks: [lookAgain(host, another?.readsCaa ? now : regular, caa)]};
+  return {looks: [lookAgain(host, another?.readsCaa || facts.readsCaa ? now : regular, caa)]};
 }
 
 /** It moves to another issuer, when its turn has come. */

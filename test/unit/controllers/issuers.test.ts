@@ -1,10 +1,17 @@
 import {describe, expect, test} from '@jest/globals';
-import {issuerFor, issuersNow, type HostnameToIssue, type KnownCas} from '../../../operator/controllers/issuers.ts';
+import {
+  caaOfIssuers,
+  issuerFor,
+  issuersNow,
+  type HostnameToIssue,
+  type KnownCas,
+} from '../../../operator/controllers/issuers.ts';
 import type {Order} from '../../../operator/domain/certificates/budget.ts';
 import type {CaaVerdict} from '../../../operator/domain/certificates/caa.ts';
 import {issuerCases} from '../../../operator/domain/certificates/choose-issuer.ts';
 import {decide} from '../../../operator/domain/lifecycle.ts';
 import {timestamp} from '../../../operator/domain/times.ts';
+import type {Verdict} from '../../../operator/domain/verification/method.ts';
 import type {Policy} from '../../../operator/domain/world.ts';
 import {certificate, hours, minutes, policy as usual, proven, t0, world} from '../../support/world.ts';
 
@@ -100,6 +107,21 @@ describe('A certificate moves back to the first issuer', () => {
     expect(nameAt({caaOf: {letsencrypt: {kind: 'Unknown', message: ''}, second: allowed}})).toBe('second');
     expect(nameAt({caaOf: {letsencrypt: allowed, second: allowed}})).toBe('letsencrypt');
     expect(nameAt({caaOf: 'NotNeeded'})).toBe('letsencrypt');
+  });
+
+  test('and they are read at once, unless the last check could not read them', () => {
+    const read = (caaOf: HostnameToIssue['caaOf']) =>
+      issuerFor(withIssuers, {cas: cas(), orders: orders()}, {...at, caaOf})?.readsCaa;
+    expect([read(undefined), read({}), read('NotNeeded')]).toEqual([true, undefined, undefined]);
+    expect(caaOfIssuers(undefined)).toBeUndefined();
+    expect(caaOfIssuers({kind: 'Proven', by: 'CNAME'} as Verdict)).toBeUndefined();
+    expect(caaOfIssuers({kind: 'Unknown'} as Verdict)).toEqual({});
+    expect(caaOfIssuers({kind: 'Refuted'} as Verdict)).toEqual({});
+    const live = {certificate: {...certificate(), issuerRef: second.issuerRef}, issuer: second, checkedAt: t0 - 1000};
+    const [look] = decide(
+      world({policy: withIssuers, facts: {'docs.example.com': {...proven(), ...live, readsCaa: true}}}),
+    ).looks;
+    expect(look).toMatchObject({what: 'dns', at: t0, caa: true});
   });
 
   test('only when its CA has answered for long enough in this process', () => {
