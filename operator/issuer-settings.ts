@@ -57,7 +57,7 @@ export const issuers = z
     z.strictObject({
       issuerRef,
       preset: z.enum(['LetsEncrypt', 'GoogleTrustServices', 'ZeroSSL']).optional(),
-      // When it takes the place of those before it.
+      // The cases in which the issuer replaces all issuers before it.
       when: z
         .array(z.enum(issuerCases))
         .min(1)

@@ -75,7 +75,7 @@ export interface Certificate extends KubeObject {
 export interface AriStatus {
   /** RFC 3339. */
   nextCheck?: string;
-  /** The certificate that it is about: from the version that no longer takes it for that of another one. */
+  /** The certificate of the information. Versions without this field can take the information for that of the next certificate. */
   certID?: string;
 }
 

@@ -114,7 +114,7 @@ export function issuerFor(
   return {issuer, ...(until !== undefined && until > now && {until}), ...(readsCaa && {readsCaa})};
 }
 
-/** Failures of a hostname itself go on at another CA. */
+/** A hostname that fails by its own fault would fail at another CA, too. */
 const isSpentBudget = (spent: SpentBudget | undefined) => spent?.of === 'certificates' || spent?.of === 'authority';
 
 const issuedBy = (certificate: CertificateFacts | undefined) =>

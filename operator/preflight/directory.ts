@@ -9,7 +9,7 @@ export const directory: PreflightQuestion = {
   asks: (world) => `Can Doorplate reach the ACME directory of ${namesOf(world, 'the issuer', 'the issuers')}?`,
   ask: (world, signal) =>
     ofEachIssuer(world, async ({issuerRef, caaIdentities}) => {
-      // With a single issuer, nobody has to open that way for Doorplate then (templates/network-policy.yaml).
+      // With a single issuer, the network policy then needs no rule for the directory (templates/network-policy.yaml).
       if (caaIdentities.length > 0 && world.issuers.length === 1)
         return {outcome: 'unknown', seen: 'Doorplate does not read it, because caaIdentities names the CA.'};
       const issuer = await world.readIssuer(issuerRef, signal);

@@ -14,7 +14,7 @@ import type {RoleParts} from './parts.ts';
 
 type Asking = Pick<RoleParts, 'config' | 'client'>;
 
-/** `known`: returns Doorplate's Certificates from a cache. Without it a sample of them is read. */
+/** `known`: returns Doorplate's Certificates from a cache. Without `known`, the function reads a sample. */
 export const worldOf = (
   {config, client}: Asking,
   edgeAddresses: PreflightWorld['edgeAddresses'],

@@ -12,7 +12,7 @@ const ascending = (a: number, b: number) => a - b;
 
 /**
  * Orders that take tokens from the buckets of some limits. The state of the buckets is kept while orders come in the order of their times,
- * and is computed anew after others.
+ * and is computed again after other orders.
  */
 export class CountedOrders {
   readonly #limits: readonly Limit[];

@@ -209,7 +209,7 @@ export class OrderQueue {
     clearTimeout(this.#timer);
   }
 
-  /** Whether an order waits for nobody: a renewal, while the CA takes orders. */
+  /** Whether an order is granted at once: a renewal, while the CA takes orders. */
   #isExempt({hostname}: Pick<OrderRequest, 'hostname'>): boolean {
     const now = this.#now;
     return this.#backOff.until <= now && this.#isFree(hostname, now);

@@ -114,7 +114,7 @@ export class OrderQueues {
     const issuers = new Set(requests.map((request) => this.#nameOf(request)));
     if (issuers.size > 0) this.#owned.set(owner, issuers);
     else this.#owned.delete(owner);
-    // Each queue is told, also if an earlier answer has changed.
+    // Every queue gets its requests, also if an earlier answer has changed.
     return [...new Set([...before, ...issuers])]
       .map((name) => {
         const its = requests.filter((request) => this.#nameOf(request) === name);

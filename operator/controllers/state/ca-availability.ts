@@ -26,7 +26,7 @@ interface Known {
   /** The first of the failed reads; undefined: it answers, or is used again. */
   failedAt?: number;
   isConfirmed?: true;
-  /** Since when it answers; undefined: it does not, or has not been asked yet. */
+  /** Since when the directory answers; undefined: the last read failed, or none has finished. */
   answersAt?: number;
 }
 

@@ -19,7 +19,7 @@ export interface Budgets {
   account: readonly Limit[];
   /** Certificates below one registered domain (example.com for docs.example.com), of all tenants. */
   registeredDomain: readonly Limit[];
-  /** Certificates of one hostname, of all tenants. The last one is for a tenant that had none of them. */
+  /** Certificates of one hostname, of all tenants. The last certificate is reserved for a tenant without one. */
   certificates: readonly Limit[];
   /** Failed authorizations of one hostname, of all tenants. */
   authorizations: readonly Limit[];
@@ -48,7 +48,7 @@ export interface Order {
   tenant?: string;
   /** Its request was deleted before the CA signed: it never becomes a certificate. */
   superseded?: boolean;
-  /** It is for a name that had a certificate of this issuer. */
+  /** The issuer has issued a certificate for the same name before. */
   renewal?: boolean;
 }
 

@@ -31,7 +31,7 @@ const refusedUntil = /\bretry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC\b/;
 /** Types of errors of the CA itself (RFC 8555, 6.7). */
 const ownTypes: ReadonlySet<string> = new Set(['rateLimited', 'serverInternal', 'badNonce']);
 
-/** Boulder (wfe2): the account may not order for this hostname until somebody unpauses it. That concerns no other hostname. */
+/** Boulder (wfe2): the account may not order for this hostname until its owner unpauses it. That concerns no other hostname. */
 const paused = /^Your account is temporarily prevented from requesting certificates for\b/;
 
 /**
@@ -41,11 +41,11 @@ const paused = /^Your account is temporarily prevented from requesting certifica
 export function caErrorOf(failure: string): CaError | undefined {
   const {type, detail} = refusal.exec(failure)?.groups ?? {};
   if (detail === undefined || paused.test(detail)) return undefined;
-  // An answer without a type is no answer of the ACME server, but of what stands before it.
+  // An answer without a type comes from a proxy in front of the ACME server.
   if (type !== undefined && !ownTypes.has(type)) return undefined;
   const cause = limits.find(([pattern]) => pattern.test(detail))?.[1] ?? 'Authority';
   const [, day, time] = refusedUntil.exec(detail) ?? [];
   if (day !== undefined) return {cause, retryAt: Date.parse(`${day}T${time}Z`) + 1000};
-  // A limit of many hostnames without a time would delay nobody.
+  // Without a time, a limit of many hostnames would delay no order.
   return {cause: cause === 'AccountLimit' || cause === 'RegisteredDomainLimit' ? 'Authority' : cause};
 }

@@ -14,7 +14,7 @@ import type {Hostname} from '../hostnames/hostname.ts';
 import type {Budgets, Order} from './budget.ts';
 import type {Miss} from './caa.ts';
 
-/** Cases in which an issuer takes the place of those before it. */
+/** Cases in which an issuer replaces all issuers before it. */
 export const issuerCases = ['CAAForbids', 'BudgetSpent', 'Unavailable'] as const;
 export type IssuerCase = (typeof issuerCases)[number];
 
@@ -24,7 +24,7 @@ export interface IssuerPolicy {
   /** The CA's names in CAA records. Empty if they are not known; then CAA is not checked. */
   caaIdentities: readonly Hostname[];
   budgets: Budgets;
-  /** The cases in which it takes the place of those before it. */
+  /** The cases in which the issuer replaces all issuers before it. */
   when: readonly IssuerCase[];
 }
 
@@ -61,7 +61,7 @@ export interface IssuerState {
 /** The certificate that the hostname has, or that is under way. Times in ms since the epoch. */
 export interface IssuedBy {
   name: string;
-  /** A valid certificate, which ends then; undefined: there is none yet, or none any more. */
+  /** End of a valid certificate; undefined: no certificate is valid now. */
   validUntil?: number;
   /** Whether an order is under way. */
   isUnderWay?: boolean;

@@ -51,7 +51,7 @@ afterEach(() => {
 interface Outcome {
   refused: string[];
   granted: number;
-  /** Time in which somebody waited for a bucket, and time of that in which the CA's bucket was full and regained nothing, ms. */
+  /** Time in which hostnames waited for a bucket, and the part of it in which the CA's bucket was full and regained nothing, ms. */
   waited: Record<string, number>;
   unused: Record<string, number>;
 }
@@ -129,7 +129,7 @@ function history(seed: number, outcome: Outcome): void {
     outcome.waited[of] = (outcome.waited[of] ?? 0) + minutes;
     if (isFull) outcome.unused[of] = (outcome.unused[of] ?? 0) + minutes;
   };
-  /** A minute passes: who waits, and whether the CA's bucket that is waited for is full. */
+  /** Passes a minute. Notes which hostnames wait, and whether the CA's bucket is full meanwhile. */
   const minute = () => {
     clock.pass(minutes);
     const domains = new Set<string>();

@@ -152,7 +152,7 @@ describe('The line', () => {
   });
 
   test('lets tenants take turns: a short line of one passes a long one of another', async () => {
-    // Another token each five seconds. A share is three, so that nobody waits because of it.
+    // Another token each five seconds. A share is three, so that no tenant waits because of its share.
     book = make({account: [{limit: 12, perMs: minutes}]});
     for (const tenant of 'cdef') await wantAll(tenant, `${tenant}1`, `${tenant}2`, `${tenant}3`);
     await wantAll('acme', 'a1', 'a2', 'a3');
