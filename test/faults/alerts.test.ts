@@ -2,8 +2,11 @@
  * Each alert by its cause, of the release as a cluster runs it: its Pods are found and scraped by a real Prometheus. The causes stand side
  * by side. When an alert then fires: test/observability.
  */
+import {execFile} from 'node:child_process';
+import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from '@jest/globals';
 import {apply, env, eventually, install, kubectl} from '../../cluster/cluster.ts';
+import {managedBy, ownerLabel} from '../../operator/resources/labels.ts';
 import {alerts, isDue} from '../support/alerts.ts';
 import {causes, withCauses} from '../support/causes.ts';
 import {stopCertManager} from '../support/cert-manager.ts';
@@ -17,6 +20,7 @@ const webhook = {
   kind: 'ValidatingWebhookConfiguration',
   metadata: {name: 'alerts-nobody-answers'},
 };
+const absent = {apiVersion: 'cert-manager.io/v1', kind: 'ClusterIssuer', metadata: {name: 'alerts-absent'}};
 const planless = {apiVersion: 'doorplate.dev/v1alpha1', kind: 'Account', metadata: {name: 'alerts-planless'}};
 /** A customer for each cause that takes one; the hostname `www` of each is proven. */
 const tenants: Tenant[] = [];
@@ -78,6 +82,7 @@ afterAll(async () => {
   for (const name of stopped) await scale(home, name, 1);
   await kubectl(['delete', '--ignore-not-found', `validatingwebhookconfiguration/${webhook.metadata.name}`]);
   await kubectl(['delete', '--ignore-not-found', '-n', 'default', 'ingress/rival']);
+  await kubectl(['delete', '--ignore-not-found', `clusterissuer/${absent.metadata.name}`]);
   await kubectl(['delete', '--ignore-not-found', `account/${planless.metadata.name}`]);
   await demandPlans?.();
   await rolledOut('cert-manager', 'cert-manager');
@@ -181,6 +186,45 @@ test('DoorplateOrderBudgetNearlyUsed: the account may make one order a day, and 
   await install([...causes(), 'budgets.account[0].limit=1', 'budgets.account[0].per=24h']);
   await expectDue('DoorplateOrderBudgetNearlyUsed');
 });
+
+test('DoorplateIssuerUnavailable: nothing listens at the ACME directory of the second of two issuers', async () => {
+  const acme = {
+    server: 'https://127.0.0.1:9/directory',
+    privateKeySecretRef: {name: absent.metadata.name},
+    solvers: [],
+  };
+  await apply([{...absent, spec: {acme}}]);
+  await install([
+    ...causes(),
+    'issuerRef.name=',
+    'budgets=null',
+    'issuers[0].issuerRef.name=pebble',
+    `issuers[1].issuerRef.name=${absent.metadata.name}`,
+  ]);
+  await expectDue('DoorplateIssuerUnavailable');
+});
+
+test('DoorplateCertificateRequestedRepeatedly: a program requests a certificate three times', async () => {
+  const request = await certificateSigningRequest();
+  const [{namespace}] = tenants as [Tenant];
+  const annotations = {'cert-manager.io/certificate-name': 'alerts'};
+  await apply(
+    [1, 2, 3].map((n) => ({
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
+      metadata: {name: `alerts-${n}`, namespace, annotations, labels: {...managedBy, [ownerLabel]: 'alerts'}},
+      spec: {request, issuerRef: {name: 'nobody'}},
+    })),
+  );
+  await expectDue('DoorplateCertificateRequestedRepeatedly');
+});
+
+/** In base64, as a CertificateRequest has it. */
+async function certificateSigningRequest(): Promise<string> {
+  const newKey = ['-newkey', 'rsa:2048', '-nodes', '-keyout', '/dev/null'];
+  const {stdout} = await promisify(execFile)('openssl', ['req', ...newKey, '-subj', '/CN=alerts.test']);
+  return Buffer.from(stdout).toString('base64');
+}
 
 test('DoorplateNotLeading, DoorplateRedirectorDown, DoorplateApiDown: their Deployments are scaled to none', async () => {
   const down = ['DoorplateNotLeading', 'DoorplateRedirectorDown', 'DoorplateApiDown'];
