@@ -67,6 +67,10 @@ const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
   },
   {why: 'another installation took its rights along', is: (e) => code(e) === 403 && of(e) === 'get issuers'},
   {
+    why: 'an upgrade named other issuers, and the rights on the former ones ended before the process did',
+    is: (e) => code(e) === 403 && of(e) === 'get clusterissuers',
+  },
+  {
     why: 'the chart was uninstalled, and its rights ended before its process did',
     is: (e) => code(e) === 403 && isAfterUninstall(e),
   },
