@@ -57,7 +57,7 @@ export class CountedOrders {
     this.#full = undefined;
   }
 
-  /** What was taken as of a time. The time must not be earlier than in previous calls. */
+  /** The tokens that orders have taken until a time. The time must not be earlier than in previous calls. */
   asOf(now: number): Taken {
     for (let at = this.unheardUntil; at <= now; at = this.unheardUntil) {
       this.#unheard.remove(at);

@@ -58,7 +58,7 @@ export const roomAt = ({full, unheard}: Taken, limits: readonly Limit[], now: nu
     ...limits.map((l, i) => (unheard + tokens(l) > l.limit ? Infinity : hasAt(full[i]!, unheard + tokens(l), l, now))),
   );
 
-/** When the last of these tokens is taken if each is taken as soon as it is there. */
+/** The time at which the last of `tokens` is taken, if an order takes each token without delay. */
 export const lastOf = ({full, unheard}: Taken, limits: readonly Limit[], now: number, tokens: Tokens): number =>
   Math.max(now, ...limits.map((l, i) => hasAt(full[i]!, unheard + tokens(l), l, now)));
 

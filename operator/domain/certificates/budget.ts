@@ -7,7 +7,7 @@
  *   it fails                                                                takes one, unless the CA itself is the cause
  *
  * A renewal, an order for a name that had a certificate of the same CA within 120 days, takes none of the first two (Boulder:
- * NewOrderLimitTransactions, FQDNSetTimestampsForWindow), unless `countRenewals` is set. An order that is under way has its tokens in all.
+ * NewOrderLimitTransactions, FQDNSetTimestampsForWindow), unless `countRenewals` is set. A pending order counts for each budget.
  */
 import type {caCauses} from '../../api/domain-claim.ts';
 import type {Limit} from './bucket.ts';

@@ -35,8 +35,8 @@ const ownTypes: ReadonlySet<string> = new Set(['rateLimited', 'serverInternal', 
 const paused = /^Your account is temporarily prevented from requesting certificates for\b/;
 
 /**
- * Why the CA itself refused an order: one of its limits, or an error of its own. Undefined: the failure is the hostname's, such as a failed
- * authorization.
+ * Why the CA itself refused an order: a limit was reached, or the CA had an internal error. Undefined: the failure is the hostname's, such
+ * as a failed authorization.
  */
 export function caErrorOf(failure: string): CaError | undefined {
   const {type, detail} = refusal.exec(failure)?.groups ?? {};

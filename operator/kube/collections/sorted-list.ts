@@ -32,7 +32,7 @@ export class SortedList<T> {
     return found;
   }
 
-  /** The first ones, at most as many. */
+  /** The first `count` values, or fewer if the list is shorter. */
   first(count: number): T[] {
     return this.#values.slice(0, count);
   }

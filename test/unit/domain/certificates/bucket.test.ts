@@ -46,7 +46,7 @@ describe('A token bucket', () => {
           now = roomAt(takenAt(times, limits, -1e6), limits, asked);
           const lacks = limits.map((l, i) => 1 - buckets[i]!.tokens(now) - tolerance(l));
           expect(Math.max(...lacks)).toBeLessThanOrEqual(0);
-          // A millisecond sooner, one of them had less.
+          // A millisecond earlier, one bucket had fewer tokens.
           const excess = limits.map((l, i) => buckets[i]!.tokens(now) - 1 - 2 * tolerance(l));
           expect(now > asked ? Math.min(...excess) : -1).toBeLessThan(0);
           for (const bucket of buckets) bucket.take(now);
