@@ -120,8 +120,8 @@ const definitions: readonly Definition[] = [
   {
     name: 'doorplate_issuer_available',
     help:
-      '1 if Doorplate may order from the issuer, 0 if the ACME directory of its CA does not answer, or has not yet answered for ' +
-      'issuerRecoveryTime again. Only with several issuers: absent with a single issuer, whose directory Doorplate does not watch.',
+      '1 if Doorplate may order from the issuer, 0 if its CA does not answer, or has not yet answered for ' +
+      'issuerRecoveryTime again. Only with several issuers: absent with a single issuer, whose CA Doorplate does not watch.',
     labelNames: ['issuer'],
     values: (s) => [...s.issuersAvailable()].map(([issuer, isAvailable]) => [{issuer}, Number(isAvailable)]),
   },

@@ -71,7 +71,7 @@ export function operator(parts: RoleParts): Manager {
   const {others, plainHttp, sharedIngress} = plainHttpOf(parts, caches, {edgeAddresses, events, ...writes});
   const preflight = preflightOf(parts, {edgeAddresses, events, certificates: () => caches.certificates.list()});
   const all = [...Object.values(caches), others];
-  const book = new OrderTracker({book: orders, caches, tenants, namespace});
+  const book = new OrderTracker({book: orders, progress: cas.progress, caches, tenants, namespace});
   const elector = electorOf(parts);
   const leads = () => elector?.isLeading ?? true;
   counters.admissionPolicy(denies(config.settings.admissionPolicy));

@@ -108,6 +108,16 @@ describe('The second CA', () => {
     await moved(beyond, names[0]);
   });
 
+  test('issues if the directory of the first answers, and its orders get server errors', async () => {
+    await first.stall();
+    const [since, stalledAt] = [new Date(), Date.now()];
+    const stalled = await live('stalled', names[1]);
+    console.log(`issued ${Date.now() - stalledAt} ms after the first took no orders`);
+    await first.recover();
+    await moved(stalled, names[0]);
+    expect((await ordersFor([stalled], since)).caused).toHaveLength(3);
+  });
+
   test(
     'issues and renews during an outage of the first; then hostnames move back, and no request fails',
     async () => {

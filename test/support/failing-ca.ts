@@ -1,6 +1,6 @@
 /**
- * Another CA on the cluster: a Pebble, behind a proxy that can be told to answer every request with a server error, or to refuse every
- * order. The proxy is a fake, in place of a CA that has an outage.
+ * Another CA on the cluster: a Pebble, behind a proxy that can be told to answer every request, or every order, with a server error, or to
+ * refuse every order. The proxy is a fake, in place of a CA that has an outage.
  */
 import {execFile} from 'node:child_process';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
@@ -21,7 +21,7 @@ const tls = {key: readFileSync('/tls/tls.key'), cert: readFileSync('/tls/tls.crt
 let mode = '/works';
 const refusal = JSON.stringify({type: 'urn:ietf:params:acme:error:rateLimited', detail: 'an outage', status: 429});
 createServer(tls, (req, res) => {
-  if (mode === '/fails') return res.writeHead(503).end('an outage');
+  if (mode === '/fails' || (mode === '/stalls' && req.url === '/order-plz')) return res.writeHead(503).end('an outage');
   if (mode === '/refuses' && req.url === '/order-plz')
     return res.writeHead(429, {'content-type': 'application/problem+json'}).end(refusal);
   const {method, url: path, headers} = req;
@@ -157,6 +157,11 @@ export class FailingCa {
   /** From now on every request gets a server error. */
   fail(): Promise<void> {
     return this.#be('fails');
+  }
+
+  /** From now on every order gets a server error, and the directory answers. */
+  stall(): Promise<void> {
+    return this.#be('stalls');
   }
 
   /** From now on no order is taken. */

@@ -32,7 +32,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'cli/platform/adopt': ['command'],
   'cli/platform/policy': ['command'],
   controllers: ['account', 'api-key', 'custom-domain', 'gather', 'issuers', 'project'],
-  'controllers/orders': ['order-queues', 'order-tracker'],
+  'controllers/orders': ['ca-progress', 'order-queues', 'order-tracker'],
   'controllers/probes': ['check-rates', 'dns-check', 'edge-health', 'issuance-reader', 'observations', 'observer'],
   'controllers/state': [
     'caches',

@@ -12,6 +12,7 @@ import {timestamp} from '../../domain/times.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
 import {type HasMeta, keyOf} from '../../kube/objects.ts';
 import type {Caches} from '../state/caches.ts';
+import type {CaProgress} from './ca-progress.ts';
 import type {OrderQueues} from './order-queues.ts';
 import {orderOwner, ownerOf} from '../../resources/relations.ts';
 import type {Tenants} from '../state/tenants.ts';
@@ -21,6 +22,7 @@ export type OrderBook = Pick<OrderQueues, 'observe' | 'supersede' | 'recall' | '
 
 export interface OrderSources {
   book: OrderBook;
+  progress: Pick<CaProgress, 'note' | 'forget'>;
   caches: Pick<Caches, 'requests' | 'certificates' | 'domains' | 'projects' | 'claims'>;
   tenants: Tenants;
   /** Doorplate's own namespace. */
@@ -151,12 +153,15 @@ export class OrderTracker implements Syncable {
     const order = orderOf(request);
     this.#entered.set(request.metadata.uid ?? '', {hostname, at: order.at});
     this.#sources.book.observe(key, hostname, order, request.ordered ?? false);
+    this.#sources.progress.note(request);
   }
 
   /** A request is gone. Its order ends without a certificate, unless the CA may be signing. */
-  #leave({metadata: {uid = ''}, signing}: IssuedRequest): void {
+  #leave({metadata, signing}: IssuedRequest): void {
+    const {uid = ''} = metadata;
     const entered = this.#entered.get(uid);
     this.#entered.delete(uid);
+    this.#sources.progress.forget({metadata});
     if (entered && !signing) this.#sources.book.supersede(entered.hostname, entered.at);
   }
 

@@ -2,6 +2,7 @@ import type {Logger} from 'pino';
 import {answers} from '../../acme/directory.ts';
 import type {IssuerRef} from '../../api/foreign.ts';
 import type {Client} from '../../kube/client/client.ts';
+import type {CaProgress} from '../orders/ca-progress.ts';
 import {directoryOf, readIssuer} from './issuer.ts';
 
 /** How often each directory is read, ms. */
@@ -16,6 +17,7 @@ export interface AvailabilityOptions {
   namespace: string;
   /** An issuer that did not answer is used again when it has answered for this time, ms. */
   recoveryMs: number;
+  progress: Pick<CaProgress, 'isStalled'>;
   log: Pick<Logger, 'debug' | 'info' | 'warn'>;
   now?: () => number;
   /** {@link answers}, or a stand-in. */
@@ -31,8 +33,8 @@ interface Known {
 }
 
 /**
- * Whether the CAs of the issuers answer, by their directories. With a single issuer nothing is read: no other could take its place. A
- * failure to read the issuer itself changes nothing.
+ * Whether the CAs of the issuers answer, by their directories and by their orders. With a single issuer nothing is read: no other could
+ * take its place. A failure to read the issuer itself changes nothing.
  */
 export class CaAvailability {
   readonly #options: AvailabilityOptions;
@@ -73,15 +75,16 @@ export class CaAvailability {
   }
 
   async #look(issuerRef: IssuerRef): Promise<void> {
-    const {client, namespace, ask = answers, now = Date.now} = this.#options;
+    const {client, namespace, ask = answers, progress, now = Date.now} = this.#options;
     const {signal} = this.#stop;
     const {name} = issuerRef;
     try {
       const found = issuerRef.group === 'cert-manager.io' && (await readIssuer({client, issuerRef, namespace}, signal));
       const directory = found && directoryOf(found);
       // An issuer without a directory has no CA that could be away.
-      const isAnswering = directory ? await ask(directory.server, {...directory, signal}) : true;
-      if (found !== undefined && !signal.aborted) this.#note(name, isAnswering, now());
+      const hasAnswered = !directory || (await ask(directory.server, {...directory, signal}));
+      const silent = progress.isStalled(name) ? 'orders' : undefined;
+      if (found !== undefined && !signal.aborted) this.#note(name, hasAnswered ? silent : 'directory', now());
     } catch {
       // The API server does not answer, or refuses: nothing is known about the CA.
     }
@@ -94,7 +97,9 @@ export class CaAvailability {
     this.#timers.set(name, timer.unref());
   }
 
-  #note(issuer: string, isAnswering: boolean, now: number): void {
+  /** `noAnswerTo`: what the CA has not answered; undefined: it answers. */
+  #note(issuer: string, noAnswerTo: 'directory' | 'orders' | undefined, now: number): void {
+    const isAnswering = noAnswerTo === undefined;
     const {log, recoveryMs} = this.#options;
     const known = this.#known.get(issuer) ?? {};
     const before = this.unavailableSince(issuer);
@@ -110,7 +115,8 @@ export class CaAvailability {
     if (after === before && wasSteady === this.#steady.has(issuer)) return;
     if (after === before) log.debug({issuer}, 'certificates may move back to the issuer');
     else if (after === undefined) log.info({issuer}, 'the CA of the issuer answers again');
-    else log.warn({issuer}, 'the CA of the issuer does not answer: other issuers take its place if they may');
+    else
+      log.warn({issuer, noAnswerTo}, 'the CA of the issuer does not answer: other issuers take its place if they may');
     for (const handler of this.#handlers) handler();
   }
 }

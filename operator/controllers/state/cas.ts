@@ -1,12 +1,13 @@
 import type {IssuerPolicy} from '../../domain/certificates/choose-issuer.ts';
 import type {Hostname} from '../../domain/hostnames/hostname.ts';
 import type {Syncable} from '../../kube/cache/cache.ts';
+import {CaProgress} from '../orders/ca-progress.ts';
 import {CaAvailability, type AvailabilityOptions} from './ca-availability.ts';
 import {Issuer, type IssuerOptions} from './issuer.ts';
 
 export interface CasOptions
   extends
-    Omit<AvailabilityOptions, 'issuers' | 'ask'>,
+    Omit<AvailabilityOptions, 'issuers' | 'progress' | 'ask'>,
     Omit<IssuerOptions, 'issuerRef' | 'configured' | 'ask' | 'log' | 'client'> {
   log: IssuerOptions['log'];
   /** The preferred one first. */
@@ -17,6 +18,8 @@ export interface CasOptions
 
 /** The certificate authorities (CAs) of the issuers, by the issuers' names: what CAA records must say, and whether they answer. */
 export class Cas implements Syncable {
+  /** Is told about the orders of this process. */
+  readonly progress = new CaProgress();
   readonly synced: Promise<void>;
   #isSynced = false;
   readonly #issuers: ReadonlyMap<string, Issuer>;
@@ -32,6 +35,7 @@ export class Cas implements Syncable {
     this.#availability = new CaAvailability({
       ...options,
       issuers: issuers.map(({issuerRef}) => issuerRef),
+      progress: this.progress,
       ...(askAvailability && {ask: askAvailability}),
     });
     this.synced = this.#sync();

@@ -12,6 +12,9 @@ const ordered = /: "[a-z]+"$|add certificate data/;
 /** Its states of an Order that needs nothing more of the customer (RFC 8555, 7.1.6). */
 const signing = /: "(ready|processing|valid)"$|add certificate data/;
 
+/** The CA has not answered newOrder. cert-manager repeats a request that got a server error, and reports no failure. */
+const sent = /^Waiting on certificate issuance from order \S+: ""$/;
+
 /** The cached part of a CertificateRequest: thousands exist, so the chain is left out. */
 export function issuedRequest({metadata, spec, status}: CertificateRequest): IssuedRequest {
   const ready = status?.conditions?.find((c) => c.type === 'Ready');
@@ -23,14 +26,17 @@ export function issuedRequest({metadata, spec, status}: CertificateRequest): Iss
       ? (status?.failureTime ?? ready.lastTransitionTime)
       : undefined;
   const leaf = leafOf(status?.certificate);
+  const message = ready?.message ?? '';
+  const isSigning = signing.test(message);
   return {
     metadata: requestMeta(metadata),
     ...(spec?.issuerRef && {issuerRef: spec.issuerRef}),
     ...(leaf !== undefined && {leafSha256: leaf}),
     ...(failed && ready.status === 'False' && {failure: ready.message}),
     ...(!succeeded && !failed && {waiting: ready?.message ?? 'nothing yet'}),
-    ...((succeeded || failed || ordered.test(ready?.message ?? '')) && {ordered: true as const}),
-    ...(signing.test(ready?.message ?? '') && {signing: true as const}),
+    ...((succeeded || failed || ordered.test(message)) && {ordered: true as const}),
+    ...(isSigning && {signing: true as const}),
+    ...(!succeeded && !failed && (isSigning || sent.test(message)) && {awaitsCa: true as const}),
     ...(endedAt !== undefined && {endedAt}),
   };
 }

@@ -15,6 +15,8 @@ export interface IssuedRequest {
   ordered?: true;
   /** The CA has all that it needs to issue. */
   signing?: true;
+  /** The order needs an answer of the CA, and nothing else. */
+  awaitsCa?: true;
   /** When the request was issued or failed, RFC 3339. */
   endedAt?: string;
 }

@@ -4,7 +4,7 @@
  *
  *   CAAForbids    CAA records do not allow the CA
  *   BudgetSpent   the CA would not take the order within a minute, by its limits or after errors of its own
- *   Unavailable   its directory does not answer, or answers with a server error
+ *   Unavailable   its directory, or its answers to orders, fail with server errors or time out
  *
  * A hostname stays with the issuer of its certificate while that can renew it. It moves back when an earlier issuer can take it for
  * certain, like a hostname whose platform has set another issuer (host/ordering.ts).

@@ -2,6 +2,7 @@
 import {beforeEach, describe, expect, test} from '@jest/globals';
 import {pino} from 'pino';
 import type {CertificateRequest, CustomDomain, DomainClaim, Project} from '../../../../operator/api/foreign.ts';
+import {CaProgress} from '../../../../operator/controllers/orders/ca-progress.ts';
 import {OrderTracker} from '../../../../operator/controllers/orders/order-tracker.ts';
 import {type Caches, makeCaches} from '../../../../operator/controllers/state/caches.ts';
 import {OrderQueue} from '../../../../operator/controllers/orders/order-queue.ts';
@@ -14,9 +15,12 @@ import {policy, t0} from '../../../support/world.ts';
 
 let caches: Caches;
 let book: OrderQueue;
+let progress: CaProgress;
 let version: number;
+/** ms after t0. */
+let later: number;
 beforeEach(() => {
-  version = 0;
+  [version, later, progress] = [0, 0, new CaProgress(() => t0 + later)];
   caches = makeCaches({} as Client, pino({level: 'silent'}), ingresses);
   const [{budgets}] = policy.issuers;
   const tenantOf = (hostname: string) => caches.claims.get(hostname)?.spec.tenant.account;
@@ -25,7 +29,7 @@ beforeEach(() => {
 
 function keepBook(): OrderTracker {
   const tenants = {of: (namespace: string) => ({namespaceUID: namespace})} as Tenants;
-  return new OrderTracker({book, caches, tenants, namespace: 'doorplate-system'});
+  return new OrderTracker({book, progress, caches, tenants, namespace: 'doorplate-system'});
 }
 
 const meta = (name: string) => ({
@@ -78,7 +82,7 @@ function certificate(owner: string, hostname: string): string {
 }
 
 /** The same, and the request that cert-manager has made for it. */
-function order(owner: string, hostname: string, {issuer = 'letsencrypt', revision = '1'} = {}): void {
+function order(owner: string, hostname: string, {issuer = 'letsencrypt', revision = '1'} = {}): CertificateRequest {
   const name = certificate(owner, hostname);
   const request: CertificateRequest = {
     apiVersion: 'cert-manager.io/v1',
@@ -91,7 +95,17 @@ function order(owner: string, hostname: string, {issuer = 'letsencrypt', revisio
     spec: {issuerRef: {name: issuer}},
   };
   caches.requests.observe(request);
+  return request;
 }
+
+const isStalled = () => progress.isStalled('letsencrypt');
+
+/** cert-manager's message about the Order of a request. */
+const withState = (request: CertificateRequest, state: string): CertificateRequest => {
+  const message = `Waiting on certificate issuance from order acme/${request.metadata.name}: "${state}"`;
+  const conditions = [{type: 'Ready', status: 'False' as const, reason: 'Pending', message, lastTransitionTime: ''}];
+  return {...request, metadata: {...request.metadata, resourceVersion: String(++version)}, status: {conditions}};
+};
 
 describe('The book keeper', () => {
   test('enters the line as it stands when this process begins to lead', async () => {
@@ -176,5 +190,26 @@ describe('The book keeper', () => {
     expect(book.orders('docs.example.com')).toEqual([]);
     caches.domains.observe(domain('docs', [{...host, verifiedAt: '2026-03-01T12:00:00Z'}]));
     expect(book.orders('docs.example.com')).toHaveLength(1);
+  });
+
+  test('tells for which orders the CA has no answer, until their requests are gone', () => {
+    const handlers: Parameters<typeof caches.requests.onChange>[0][] = [];
+    caches.requests.onChange = (handler) => handlers.push(handler);
+    const host = {hostname: 'docs.example.com', role: 'Primary', verifiedAt: '2026-03-01T12:00:00Z'};
+    caches.domains.observe(domain('docs', [host]));
+    keepBook().begin();
+    const request = caches.requests.kept(withState(order('docs', 'docs.example.com'), ''));
+    handlers[0]!(request, undefined);
+    later = 120_000;
+    expect(isStalled()).toBe(true);
+    handlers[0]!(undefined, request);
+    expect(isStalled()).toBe(false);
+  });
+
+  test('does not judge the CA by a request that is for none of our Certificates', () => {
+    keepBook().begin();
+    caches.requests.observe(withState(order('somebody', 'docs.example.com'), ''));
+    later = 120_000;
+    expect(isStalled()).toBe(false);
   });
 });

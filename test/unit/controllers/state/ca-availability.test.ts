@@ -17,6 +17,7 @@ function start(change: Partial<AvailabilityOptions> = {}): void {
     issuers: [refOf('first'), refOf('second')],
     namespace: 'doorplate-system',
     recoveryMs: hours,
+    progress: {isStalled: () => false},
     log: {debug: () => {}, info: () => {}, warn: () => {}},
     ask: async (server) => {
       asked.push(server);
@@ -110,6 +111,21 @@ describe('The CA of an issuer', () => {
     expect(isSteady()).toBe(false);
     await pass(2 * minutes);
     expect([isSteady(), availability.unavailableSince('first')]).toEqual([true, undefined]);
+  });
+
+  test('does not answer if its orders get no answer, although its directory does', async () => {
+    let isStalled = false;
+    start({progress: {isStalled: (issuer) => isStalled && issuer === 'first'}});
+    await pass(30 * seconds);
+    isStalled = true;
+    await pass(40 * seconds);
+    expect(['first', 'second'].map((issuer) => availability.unavailableSince(issuer) !== undefined)).toEqual([
+      true,
+      false,
+    ]);
+    isStalled = false;
+    await pass(62 * minutes);
+    expect(availability.unavailableSince('first')).toBeUndefined();
   });
 
   test('is not known if the issuer does not exist, is of another group, or cannot be read', async () => {

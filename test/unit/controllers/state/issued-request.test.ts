@@ -42,8 +42,13 @@ test.each([
   expect(kept({conditions: ready('False', 'Pending', message)})).toEqual({
     waiting: message,
     ordered: true,
-    ...(signing && {signing}),
+    ...(signing && {signing, awaitsCa: true}),
   });
+});
+
+test('A request whose order the CA has not answered waits for the CA', () => {
+  const message = 'Waiting on certificate issuance from order acme/docs-1: ""';
+  expect(kept({conditions: ready('False', 'Pending', message)})).toEqual({waiting: message, awaitsCa: true});
 });
 
 test('A request that was issued is known by the fingerprint of its leaf and by when it ended', () => {
