@@ -18,7 +18,7 @@ export interface CasOptions
 
 /** The certificate authorities (CAs) of the issuers, by the issuers' names: what CAA records must say, and whether they answer. */
 export class Cas implements Syncable {
-  /** Is told about the orders of this process. */
+  /** Notes the orders of this process. */
   readonly progress = new CaProgress();
   readonly synced: Promise<void>;
   #isSynced = false;
