@@ -219,7 +219,7 @@ test('DoorplateCertificateRequestedRepeatedly: a program requests a certificate 
   await expectDue('DoorplateCertificateRequestedRepeatedly');
 });
 
-/** In base64, as a CertificateRequest has it. */
+/** A certificate signing request (PKCS #10), base64-encoded for `spec.request` of a CertificateRequest. */
 async function certificateSigningRequest(): Promise<string> {
   const newKey = ['-newkey', 'rsa:2048', '-nodes', '-keyout', '/dev/null'];
   const {stdout} = await promisify(execFile)('openssl', ['req', ...newKey, '-subj', '/CN=alerts.test']);

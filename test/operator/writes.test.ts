@@ -25,7 +25,7 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-/** The Events about a customer's CustomDomains. They are written after the status. */
+/** The Events about a customer's CustomDomains. The operator writes them after the status. */
 const eventsOf = async ({namespace}: Customer) =>
   (await platform.client.list(events, {namespace})).items.filter(({regarding}) => regarding?.kind === 'CustomDomain');
 

@@ -1,6 +1,6 @@
 /**
  * Another CA on the cluster: a Pebble, behind a proxy that can be told to answer every request, or every order, with a server error, or to
- * refuse every order. The proxy is a fake, in place of a CA that has an outage.
+ * refuse every order. The proxy is a fake: it simulates an outage of the CA.
  */
 import {execFile} from 'node:child_process';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';

@@ -1,11 +1,11 @@
 /**
  * Whether the CA of an issuer works on its orders. cert-manager repeats a request to the CA that gets a server error or no answer. It waits
  * longer each time, and reports no failure (its acmeorders/sync.go). So only orders that need an answer and get none show that the CA has
- * stopped. Its directory may answer.
+ * stopped. The directory may still answer.
  */
 import type {IssuedRequest} from '../../domain/certificates/certificate.ts';
 
-/** An order without an answer for this time, ms, shows a stall. By then, cert-manager has asked five times: after 5, 15, 35 and 75 s. */
+/** An order without an answer for this time, ms, shows a stall. cert-manager has asked five times until then: after 0, 5, 15, 35, 75 s. */
 const stalledAfterMs = 120_000;
 
 interface AwaitedAnswer {
@@ -36,7 +36,7 @@ export class CaProgress {
     else this.#awaited.delete(uid);
   }
 
-  /** A request is gone. That is no answer. */
+  /** A request was deleted, without an answer of the CA. */
   forget({metadata: {uid = ''}}: Pick<IssuedRequest, 'metadata'>): void {
     this.#awaited.delete(uid);
   }

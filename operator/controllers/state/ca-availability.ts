@@ -33,8 +33,8 @@ interface Known {
 }
 
 /**
- * Whether the CAs of the issuers answer, by their directories and by their orders. With a single issuer nothing is read: no other could
- * take its place. A failure to read the issuer itself changes nothing.
+ * Whether the CAs of the issuers answer, by their directories and by their orders. With a single issuer, Doorplate reads no directory,
+ * because another issuer does not exist. A failure to read the issuer itself changes nothing.
  */
 export class CaAvailability {
   readonly #options: AvailabilityOptions;
@@ -97,7 +97,7 @@ export class CaAvailability {
     this.#timers.set(name, timer.unref());
   }
 
-  /** `noAnswerTo`: what the CA has not answered; undefined: it answers. */
+  /** `noAnswerTo`: the unanswered requests; undefined: the CA answers. */
   #note(issuer: string, noAnswerTo: 'directory' | 'orders' | undefined, now: number): void {
     const isAnswering = noAnswerTo === undefined;
     const {log, recoveryMs} = this.#options;

@@ -58,7 +58,7 @@ export interface IssuerState {
   unavailableSince?: number;
 }
 
-/** The issuer of the present certificate, or of the order that is under way. Times in ms since the epoch. */
+/** The issuer of the present certificate or of a pending order. Times in ms since the epoch. */
 export interface IssuedBy {
   name: string;
   /** End of a valid certificate; undefined: no certificate is valid now. */
@@ -79,7 +79,7 @@ const failuresOf = ({forbiddenBy, isSpent, unavailableSince}: IssuerState): Issu
 /** Nearest to allowing the CA first. */
 const byMiss: readonly Miss[] = ['Method', 'Account', 'Malformed', 'Letters', 'Issuer', 'Critical'];
 
-/** The name of the issuer for a hostname. `states`: one or more, sorted like the settings. */
+/** Chooses an issuer for a hostname, and returns its name. `states`: one or more, sorted like the settings. */
 export function chooseIssuer(states: readonly IssuerState[], issuedBy: IssuedBy | undefined, now: number): string {
   const [first] = states as [IssuerState, ...IssuerState[]];
   const mayReplace = (s: IssuerState, before: readonly IssuerState[]) =>

@@ -75,7 +75,7 @@ const wantAll = async (tenant: string, ...names: string[]) => {
   }
 };
 
-/** The same, after the CA has received the orders. */
+/** Calls `wantAll`, and lets the CA receive the orders. */
 const orderAll = async (tenant: string, ...names: string[]) => {
   await wantAll(tenant, ...names);
   for (const name of names) requested(name);
@@ -183,7 +183,7 @@ describe('The line', () => {
       expect(answers('i', 'j', 'x', 'y', 'z')).toBe('Queued Queued Granted Granted Queued');
       requested('x');
       requested('y');
-      // By turns it would be i, j, z. Each tenant has used its quarter, and must leave one token.
+      // In turns, the tenants would get i, j, z. Each tenant has used its quarter, and must leave one token.
       await pass(22 * minutes + 30 * seconds);
       expect(answers('i', 'j', 'z')).toBe('Granted Queued Queued');
     });
