@@ -48,6 +48,10 @@ const foreseen: readonly {why: string; is: (e: AuditEvent) => boolean}[] = [
       (e.verb === 'delete' ||
         (e.verb === 'patch' && (['customdomains', 'projects'].includes(kindOf(e)) || kindOf(e).endsWith('/status')))),
   },
+  {
+    why: 'the platform deleted a claim as it was written: it is decided anew',
+    is: (e) => code(e) === 404 && of(e) === 'patch domainclaims' && isJustDeleted(e),
+  },
   {why: 'whether it is there was the question', is: (e) => code(e) === 404 && e.verb === 'get'},
   {why: 'the API server was restarted, or the operator killed as it asked', is: (e) => code(e) >= 500},
   // Its watch cache is not filled yet (apiserver: pkg/storage/cacher). Until it has read its priority levels, all requests share
@@ -82,6 +86,14 @@ const endsWithinMs = 60_000;
 const isAfterUninstall = (e: AuditEvent): boolean =>
   uninstalls.some((at) => receivedAt(e) >= at && receivedAt(e) < at + endsWithinMs);
 
+/** Whether the object of a request was deleted at most ten seconds before. A watch tells of that much earlier. */
+const isJustDeleted = (e: AuditEvent): boolean =>
+  deletions.some(
+    (d) =>
+      kindOf(d) === kindOf(e) && d.objectRef?.name === e.objectRef?.name && isWithin(receivedAt(e) - receivedAt(d)),
+  );
+const isWithin = (ms: number): boolean => ms >= -1000 && ms < 10_000;
+
 /** A request that waits for a quarter of its timeout, usually 15 s, is refused (apiserver: pkg/util/flowcontrol). */
 const isInStall = (e: AuditEvent): boolean => stalls.some((at) => Math.abs(receivedAt(e) - at) < 60_000);
 
@@ -114,6 +126,7 @@ const everything = await audit(
 const uninstalls = everything
   .filter((e) => of(e) === 'delete clusterrolebindings' && e.objectRef?.name === rightsOfOperator)
   .map(receivedAt);
+const deletions = everything.filter((e) => e.verb === 'delete' && succeeded(e));
 /** When the API server got requests that it did not answer in time, ms since the epoch. */
 const stalls = everything.filter((e) => code(e) === 504).map(receivedAt);
 const ours = everything.filter((e) => e.user.username === operator && kindOf(e) !== 'leases');

@@ -6,8 +6,8 @@ export const secondEdge = '10.96.0.16';
 
 const long = process.env.LONG === '1';
 /**
- * The budget of the ACME account: 20 orders in any 12 s, so that 80 domains need 48 s. MINUTE=1: in any minute. LONG=1: 1,000 domains, and 50
- * orders in any minute.
+ * The budget of the ACME account: a bucket of 20 orders that regains one in 0.6 s, so that 80 domains need 36 s or more. MINUTE=1: one in
+ * 3 s. LONG=1: 1,000 domains, a bucket of 50 orders, one in 1.2 s.
  */
 export const orderBudget = {
   domains: long ? 1000 : 80,
