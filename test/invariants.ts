@@ -86,13 +86,12 @@ const endsWithinMs = 60_000;
 const isAfterUninstall = (e: AuditEvent): boolean =>
   uninstalls.some((at) => receivedAt(e) >= at && receivedAt(e) < at + endsWithinMs);
 
-/** Whether the object of a request was deleted at most ten seconds before. A watch tells of that much earlier. */
+/** Whether the object of a request was deleted at most ten seconds before. The operator's watch usually shows a deletion much earlier. */
 const isJustDeleted = (e: AuditEvent): boolean =>
-  deletions.some(
-    (d) =>
-      kindOf(d) === kindOf(e) && d.objectRef?.name === e.objectRef?.name && isWithin(receivedAt(e) - receivedAt(d)),
-  );
-const isWithin = (ms: number): boolean => ms >= -1000 && ms < 10_000;
+  deletions.some((d) => {
+    const afterMs = receivedAt(e) - receivedAt(d);
+    return kindOf(d) === kindOf(e) && d.objectRef?.name === e.objectRef?.name && afterMs >= -1000 && afterMs < 10_000;
+  });
 
 /** A request that waits for a quarter of its timeout, usually 15 s, is refused (apiserver: pkg/util/flowcontrol). */
 const isInStall = (e: AuditEvent): boolean => stalls.some((at) => Math.abs(receivedAt(e) - at) < 60_000);

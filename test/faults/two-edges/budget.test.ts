@@ -37,7 +37,8 @@ async function ordersSeen(since: Date): Promise<number[]> {
     .map((l) => Date.parse(l.split(' ')[0]!))
     .filter((t) => t >= since.getTime());
 }
-/** The fewest tokens that a CA's bucket had left after any of these orders, by time in ms; below 0: the CA would have refused one. */
+
+/** Plays the CA's bucket over orders, sorted times in ms. Returns the fewest tokens left. The CA would have refused an order below 0. */
 function leastLeft(orders: readonly number[]): number {
   let [tokens, least, last] = [limit, limit, orders[0] ?? 0];
   for (const at of orders) {
